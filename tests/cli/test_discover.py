@@ -26,7 +26,7 @@ from discreet.methods.method import Parameters
 from discreet.privacy.ledger import Ledger
 
 RUN = CliRunner()
-TWO_GROUPS = ["--test", "two-groups", "--group", "treated", "--bounds", "0", "1"]
+TWO_GROUPS = ["--test", "two-groups", "--group", "treated", "--levels", "0", "1", "--bounds", "0", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,8 @@ def test_a_plan_file_describes_the_same_job(people, tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(
         f'data = {json.dumps(str(people))}\nepsilon = 0.7\ncolumns = ["rise", "a"]\n'
-        '[test]\nname = "two-groups"\ngroup = "treated"\n[test.bounds]\nrise = [0, 1]\na = [0, 2]\n'
+        '[test]\nname = "two-groups"\ngroup = "treated"\nlevels = [0, 1]\n'
+        "[test.bounds]\nrise = [0, 1]\na = [0, 2]\n"
     )
     record = json.loads(run("discover", "--config", plan, "--json").stdout)
     assert record["m"] == 2
@@ -355,7 +356,21 @@ def test_names_cannot_command_the_terminal(tmp_path):
     """Control characters in a header are spelled out."""
     path = tmp_path / "people.csv"
     path.write_text("g,\x1b[31mred\n" + "".join(f"{i % 2},{i % 2}\n" for i in range(3000)))
-    done = run("discover", path, "--test", "two-groups", "--group", "g", "--bounds", "0", "1", "--values")
+    done = run(
+        "discover",
+        path,
+        "--test",
+        "two-groups",
+        "--group",
+        "g",
+        "--levels",
+        "0",
+        "1",
+        "--bounds",
+        "0",
+        "1",
+        "--values",
+    )
     assert done.exit_code == 0, done.output
     assert "\\u001b[31mred" in done.output
     assert "\x1b[31mred" not in done.output
@@ -397,20 +412,21 @@ def test_what_is_tested_and_what_is_not_is_said_first(survey):
         numbers, index=False, header=["", *table.columns[1:5], "\x1b[31m"]
     )
     ask = ["--test", "two-by-two", "--group", "arm", "--person", "who"]
+    named = [*ask, "--levels", "0", "1"]  # in a file that declares no types
     assert told(run("discover", parquet, *ask, "--columns", "[!U]*")) == [
         "Testing 3 columns: trust, moved, \\u001b[31m.",
+        (
+            "The groups are 1 and 0 in 'arm'. Whoever has another number is in neither: of other codes, such "
+            "as 1 and 2, name the two that are meant, --levels 1 2."
+        ),
         (
             "Left out, not numbers: 7 columns: q0, q1, q2, q3, q4 and 2 more. "
             "To test answers: --columns 'q0=yes,no'."
         ),
         "A value of 0.5 or more counts as yes: 2 columns: trust, \\u001b[31m.",
     ]
-    assert told(run("discover", numbers, *ask)) == [
+    assert told(run("discover", numbers, *named)) == [
         "Testing 3 columns: trust, moved, \\u001b[31m.",
-        (
-            "The groups are 1 and 0 in 'arm'. Whoever has anything else is in neither: if it holds words, "
-            "or other codes, name two of them: --levels WORD WORD."
-        ),
         "Left out, row numbers: 1 column: ''. To test it too: --columns '' --columns '*'.",
         "A value of 0.5 or more counts as yes: 3 columns: trust, moved, \\u001b[31m.",
     ]
@@ -422,7 +438,19 @@ def test_what_is_tested_and_what_is_not_is_said_first(survey):
 
 def test_text_in_a_csv_file_is_refused_with_a_list_that_works(survey):
     """A file without types is asked for numbers; the message names the text and what to type instead."""
-    ask = ["discover", survey, "--test", "two-by-two", "--group", "arm", "--person", "who"]
+    ask = [
+        "discover",
+        survey,
+        "--test",
+        "two-by-two",
+        "--group",
+        "arm",
+        "--levels",
+        "0",
+        "1",
+        "--person",
+        "who",
+    ]
     done = run(*ask)
     assert done.exit_code == 2
     said = done.stderr.replace("\\u001b", "\x1b")
@@ -472,7 +500,7 @@ def test_a_warning_is_one_line(people):
         warnings.simplefilter("always")
         done = run("discover", people, *TWO_GROUPS, "--columns", "a", "--delta", "0.01")
     assert told(done)[-1].startswith("warning: delta = 0.01 may expose")
-    assert len(told(done)) == 3
+    assert len(told(done)) == 2
 
 
 def test_a_misspelt_word_of_a_plan_is_found(people, tmp_path):
@@ -498,5 +526,5 @@ def test_a_hopeless_preview_says_where_to_read_what_it_takes(tmp_path):
     """Where the forecast finds nothing, the next command is named."""
     file = tmp_path / "few.csv"
     file.write_text("arm,a,b\n0,1,2\n")
-    told = run("discover", file, "--group", "arm", "--dry-run", "--people", "40").output
+    told = run("discover", file, "--group", "arm", "--levels", "0", "1", "--dry-run", "--people", "40").output
     assert "it takes: discreet plan --n 40 --m 2 --epsilon 1 --q 0.1" in told, told

@@ -75,7 +75,8 @@ def test_a_plan_file_can_hold_the_whole_job(people, tmp_path):
 
 def test_identifiers_are_left_out_and_a_comma_in_quotes_splits_nothing(people):
     """The preview reads the head alone and says what is tested, what is not, and how to have it."""
-    how = [people, "--separator", ";", "--decimal", ",", "--group", "arm", "--dry-run"]
+    how = [people, "--separator", ";", "--decimal", ",", "--group", "arm", "--levels", "0", "1"]
+    how = [*how, "--dry-run"]
     told = run("discover", *how, "--columns", 'city="Paris, France",Rome', "--columns", "*").output
     assert "Testing 5 hypotheses on 3 columns: city=Paris, France, city=Rome, city=other, a, b" in told, told
     told = run("discover", *how).output
@@ -86,7 +87,21 @@ def test_identifiers_are_left_out_and_a_comma_in_quotes_splits_nothing(people):
 
 def test_a_column_of_subgroups_can_be_typed(people):
     """--within is a file beside genotypes, and a column of a table."""
-    how = ["--separator", ";", "--decimal", ",", "--group", "arm", "--within", "b", "--levels-within", "1"]
+    how = [
+        "--separator",
+        ";",
+        "--decimal",
+        ",",
+        "--group",
+        "arm",
+        "--levels",
+        "0",
+        "1",
+        "--within",
+        "b",
+        "--levels-within",
+        "1",
+    ]
     assert "within each b" in run("discover", people, *how, "--columns", "a", "--dry-run").output
 
 

@@ -95,7 +95,7 @@ def test_a_dictionary_says_what_is_tested_and_how(tmp_path, codebook, as_file):
     if as_file:
         table.to_csv(tmp_path / "people.csv", index=False)
         table = tmp_path / "people.csv"
-    test = discreet.Compare(group="arm")
+    test = discreet.Compare(group="arm", levels=(0, 1))
     found = discreet.discover(discreet.Table(table, dictionary=codebook), test, method="all", **ASKED)
     assert found.told.hypotheses == ("smokes=1", "town=Rome", "age")
     assert found.parameters["labels"]["smokes=1"] == "Do you smoke?: yes"
@@ -128,7 +128,7 @@ def test_a_dictionary_is_part_of_what_a_release_id_stands_for(tmp_path, codebook
     ledger = Ledger(tmp_path / "b.ledger")
     ledger.create("trial", epsilon=9.0, delta=1e-5)
     asked = {"ledger": ledger, "dataset": "trial", "release_id": "one", **ASKED}
-    test = discreet.TwoByTwo(group="arm")
+    test = discreet.TwoByTwo(group="arm", levels=(0, 1))
     table = discreet.Table(tmp_path / "people.csv", dictionary=codebook)
     first = discreet.discover(table, test, **asked)
     assert discreet.discover(table, test, **asked) == first

@@ -86,7 +86,7 @@ def test_they_are_part_of_the_request_and_of_plan_files(tmp_path):
     drawn = CliRunner().invoke(app, ["describe", str(path), "--missing", "k.A.", "--missing", "-9"])
     assert 'missing = ["k.A.", "-9"]' in drawn.output
     plan = tmp_path / "plan.toml"
-    plan.write_text(f'data = "{path}"\ngroup = "arm"\nmissing = ["k.A.", -9]\n', "utf-8")
+    plan.write_text(f'data = "{path}"\ngroup = "arm"\nlevels = [0, 1]\nmissing = ["k.A.", -9]\n', "utf-8")
     shown = CliRunner().invoke(app, ["discover", "--config", str(plan), "--dry-run"])
     assert shown.exit_code == 0, shown.output
     assert "k.A." in shown.output

@@ -14,7 +14,7 @@ from discreet.lab.cohort import Simulated
 from discreet.privacy.ledger import Ledger
 
 ASKED = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
-TEST = discreet.TwoGroups(group="arm", bounds=(0, 1))
+TEST = discreet.TwoGroups(group="arm", levels=(0, 1), bounds=(0, 1))
 
 
 @pytest.fixture

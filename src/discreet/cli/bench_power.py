@@ -85,8 +85,8 @@ def bench_auto(
     from discreet.lab.bench import auto
     from discreet.progress import progress
 
-    drawn = auto.by_lot(lots, seed)
-    scores: list[auto.Scored | auto.Lot] = []
+    drawn = auto.at_random(lots, seed)
+    scores: list[auto.Scored | auto.Drawn] = []
     if only != "tables":
         scores += drawn[0] if lots else auto.SCORES
     if only != "scores":

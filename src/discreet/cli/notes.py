@@ -6,6 +6,7 @@ import shlex
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from discreet.check import Unnamed
 from discreet.data.plink.plink import Plink
 from discreet.data.tables.columns import identifiers, is_testable, offered, row_numbers
 from discreet.errors import DiscreetError
@@ -103,14 +104,13 @@ def exact_levels(job: Job) -> list[str]:
 
 
 def _groups(job: Job, table: TableReading) -> list[str]:
-    """Return that groups are 0 and 1 where nobody named them, of a column that may well hold words."""
-    test = job.source.completed(job.test)
-    group, levels = getattr(test, "group", None), tuple(getattr(test, "levels", ()))
-    kinds = {column.name: column.kind for column in table.source.columns}
-    if levels != (0, 1) or kinds.get(str(group)) != "float":
+    """Return that groups are 0 and 1 where nobody named them, of numbers that may be other codes."""
+    group, levels = getattr(job.test, "group", None), getattr(job.test, "levels", ())
+    numbers = {column.name for column in table.source.columns if column.typed and column.kind != "bool"}
+    if not isinstance(levels, Unnamed) or group not in numbers:
         return []
-    words = f"The groups are 1 and 0 in {str(group)!r}. Whoever has anything else is in neither: if it holds "
-    return [f"{words}words, or other codes, name two of them: --levels WORD WORD."]
+    words = f"The groups are 1 and 0 in {str(group)!r}. Whoever has another number is in neither:"
+    return [f"{words} of other codes, such as 1 and 2, name the two that are meant, --levels 1 2."]
 
 
 def _is_number(level: str) -> bool:

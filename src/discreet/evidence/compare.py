@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet import check
+from discreet.check import NO_AND_YES
 from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import covariates
@@ -112,7 +113,7 @@ class Compare(Test):
     compares = ()
 
     group: str
-    levels: Levels = (0, 1)
+    levels: Levels = NO_AND_YES
     _: KW_ONLY
     alternative: Alternative = "two-sided"
     protect: Protect = "everything"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.alternative import toward
+from discreet.check import NO_AND_YES
 from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import tails
@@ -108,7 +109,7 @@ class Interaction(Grouped):
     stratum: str
     strata: Levels
     bounds: Bounds
-    levels: Levels = (0, 1)
+    levels: Levels = NO_AND_YES
     alternative: Alternative = "two-sided"
     protect: Protect = "everything"
     sd: float | None = None
@@ -194,7 +195,7 @@ class Interaction(Grouped):
             sums.names,
             steps(toward(z, self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(influence),
             proof="docs/proofs/interaction.md",
             basis=basis_of(self.tail),

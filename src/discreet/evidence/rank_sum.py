@@ -11,6 +11,7 @@ import scipy
 
 from discreet.alternative import toward
 from discreet.block import codes
+from discreet.check import NO_AND_YES
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
@@ -92,7 +93,7 @@ class RankSum(Grouped):
     unit = "a difference between groups in standard deviations"
     compares = ()
 
-    levels: Levels = (0, 1)
+    levels: Levels = NO_AND_YES
     alternative: Alternative = "two-sided"
     protect: Protect = "columns"
     tail: Tail = "safe"
@@ -162,7 +163,7 @@ class RankSum(Grouped):
             names,
             steps(toward(excess / cap.of_ranks(first, second), self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/ranks.md",
             basis=basis_of(self.tail),

@@ -126,6 +126,7 @@ def two_centres(seed):
     return audit.ratios(lambda table: ready_all(table, request).draw(), people, [other], rng, "truth")
 
 
+@pytest.mark.slow
 def test_entries_around_two_centres():
     """They are larger than around one by how far these are apart: squares move by most of what is paid."""
     found = [two_centres(seed) for seed in range(20)]

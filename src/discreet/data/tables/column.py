@@ -31,6 +31,7 @@ class Column:
     identifier: bool | None = None
     yes: int = 1
     answers: tuple[str, ...] = ()  # the levels in words
+    typed: bool = True  # whether anything says what it holds: text files and worksheets do not
 
 
 class TableSource(Protocol):

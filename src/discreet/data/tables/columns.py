@@ -153,9 +153,9 @@ def _by_name(
     elif isinstance(wanted, Sequence):
         entries = [wanted] if isinstance(wanted, str) else check.words(wanted, "columns")
         free = offered(columns, reserved)
-        apart = {entry if entry in known else with_levels(entry, known)[0] for entry in entries}
+        excluded = {entry if entry in known else with_levels(entry, known)[0] for entry in entries}
         # A pattern stands for the columns that are not named beside it.
-        free = [column for column in free if column.name not in apart]
+        free = [column for column in free if column.name not in excluded]
         pairs = [pair for entry in entries for pair in _meant(entry, known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
@@ -256,7 +256,8 @@ def asked_levels(test: object, columns: object) -> dict[str, tuple[Any, ...]]:
     for column, levels in LABELLED:
         name = getattr(test, column, None)
         if isinstance(name, str):
-            levels_of[name] = tuple(getattr(test, levels, ()))
+            given = getattr(test, levels, ())
+            levels_of[name] = given if isinstance(given, tuple) else tuple(given)
     adjust: Any = getattr(test, "adjust", None)
     if isinstance(adjust, Mapping):  # two numbers are bounds, and levels that are numbers are given as text
         pairs = cast("Mapping[str, tuple[Any, ...]]", adjust).items()
@@ -297,6 +298,12 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[object]
         levels = _in_codes(column, asked[column.name])
         if known is None:
             words = any(isinstance(level, str) for level in levels)
+            if isinstance(asked[column.name], check.Unnamed) and not column.typed:
+                raise InputError(
+                    f"which two groups of {column.name!r} are compared? A file of this kind does not declare "
+                    "what its columns hold, so name the groups as they are written there: --levels A B (of 0 "
+                    'and 1, --levels 0 1), or levels=("A", "B") in Python'
+                )
             if column.kind == "text" and column.declared and levels and not words:
                 raise InputError(
                     f"column {column.name!r} is text: give the values that are meant, --levels A B, or "

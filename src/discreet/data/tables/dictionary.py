@@ -248,8 +248,8 @@ class DocumentedSource:
         for column in self.columns:
             variable = self.dictionary.get(column.name)
             own = () if variable is None else variable.missing
-            apart = column.name == self.person or names_people(column)
-            known[column.name] = own if apart else tuple(dict.fromkeys((*own, *self.missing)))
+            exempt = column.name == self.person or names_people(column)
+            known[column.name] = own if exempt else tuple(dict.fromkeys((*own, *self.missing)))
         return known
 
     def _documented(self, column: Column) -> Column:
@@ -265,6 +265,7 @@ class DocumentedSource:
             column = replace(column, levels=tuple(level for level, kept in present if kept) or None)
         if variable is None or variable.kind is None:
             return column
+        column = replace(column, typed=True)
         if variable.kind == "number":
             # Text where numbers were declared is refused when it is read: it does not end a hypothesis.
             kind = "object" if column.kind == "text" and not hasattr(self.source, "reading") else column.kind

@@ -52,7 +52,7 @@ class SheetSource:
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
-        return tuple(Column(name, "float") for name in self.names)
+        return tuple(Column(name, "float", typed=False) for name in self.names)
 
     def reading(
         self, text: frozenset[str], missing: Mapping[str, Sequence[str]] | None = None

@@ -132,7 +132,8 @@ TEXTS = {
     "group": Text("str", "The column that says who is in which group."),
     "levels": Text(
         "(first, second)",
-        "The two values of `group` to compare, (0, 1) by default; people with any other are left out.",
+        "The two values of `group` to compare; people with any other are left out. If nobody names them, 0 "
+        "and 1, but text files and worksheets of Excel do not say what a column holds: there they are named.",
     ),
     "alternative": Text(
         '{"two-sided", "greater", "less"}',

@@ -11,6 +11,7 @@ import scipy
 
 from discreet import check
 from discreet.block import Block, codes, numbers
+from discreet.check import NO_AND_YES
 from discreet.docstrings import Text
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SURVIVAL_TEXTS = {
-    **TEXTS,
     "event": Text(
         "str, or a mapping from column to str",
         "The column that says, with 1, that the event came at that time and, with 0, that it had not come "
         "yet; one for all columns of times, or one for each. Protected like the times.",
     ),
+    **TEXTS,
     "protect": Text(
         '{"everything", "columns"}',
         '"everything" (default): the group of a person is protected like all else. "columns": who is in '
@@ -102,7 +103,7 @@ class Censored(Grouped):
     words: ClassVar[Mapping[str, str]] = {"event": "event"}
 
     event: str | Mapping[str, str]
-    levels: Levels = (0, 1)
+    levels: Levels = NO_AND_YES
     alternative: Alternative = "two-sided"
 
     def __post_init__(self) -> None:

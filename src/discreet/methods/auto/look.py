@@ -209,8 +209,8 @@ def _searched(people: People, evidence: Evidence, public: Public, rho: float) ->
 def _levels(ranks: NDArray[np.int64], public: Public, deviation: float) -> NDArray[np.float64]:
     """Return for each rank the noisy score that so many must reach, for a release of them to report them."""
     levels: list[float] = []
-    for rank in ranks.tolist():
-        noise = math.sqrt(public.noise(rank, min(public.m, round(_MEASURED * rank))))
+    count = np.minimum(np.rint(_MEASURED * ranks), public.m).astype(np.int64)
+    for rank, noise in zip(ranks.tolist(), np.sqrt(public.noise(ranks, count)).tolist(), strict=True):
         at = np.linspace(0.0, public.null.ceiling + 9 * noise, _GRID)
         p = noisy_tail(at, noise, public.null)
         levels.append(float(at[min(int(np.count_nonzero(p > public.q * rank / public.m)), _GRID - 1)]))
@@ -219,18 +219,31 @@ def _levels(ranks: NDArray[np.int64], public: Public, deviation: float) -> NDArr
 
 
 def _last(told: Told, levels: dict[int, float]) -> tuple[int, float]:
-    """Return the last rank that stood out, 0 if none did, and the first beyond it that did not."""
-    out = [rank for rank, score in told if score < levels[rank]]
-    first = min(out, default=math.inf)
-    return max((rank for rank, score in told if score >= levels[rank] and rank < first), default=0), first
+    """Return the last rank that stands out, 0 if none does, and the first beyond it that was asked about.
+
+    Scores fall with their rank, and answers are noisy: that end is taken which all answers together
+    contradict least, so that no single one decides. Of two, the later.
+    """
+    over = {rank: score - levels[rank] for rank, score in told}
+
+    def contradicted(end: int) -> float:
+        return sum(max(-by if rank <= end else by, 0.0) for rank, by in over.items())
+
+    last = min(sorted((0, *over), reverse=True), key=contradicted)
+    return last, min((rank for rank in over if rank > last), default=math.inf)
 
 
 def _between(ends: tuple[int, float], told: Told, ranks: NDArray[np.int64]) -> int:
-    """Return the rank to ask about next: halfway, or where all is settled the next one not asked about."""
+    """Return the rank to ask about next: halfway, or where all is settled one that would show an error.
+
+    That is the next one beyond the end: to miss many that are real costs more than to measure a few too many.
+    """
     left = ranks[(ranks > ends[0]) & (ranks < ends[1])]
-    if not left.size:
-        left = np.setdiff1d(ranks, [rank for rank, _ in told])
-    return int(left[left.size // 2]) if left.size else int(ranks[-1])
+    if left.size:
+        return int(left[left.size // 2])
+    left = np.setdiff1d(ranks, [rank for rank, _ in told])
+    beyond = left[left > ends[1]]
+    return int((*beyond, *left[::-1], ranks[-1])[0])
 
 
 def _dense(people: People) -> int:
