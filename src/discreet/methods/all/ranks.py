@@ -85,6 +85,15 @@ def crowding(told: Noisy) -> float:
     return max(*best, about(around, 2 * _AROUND + 1))
 
 
+def wider_by(groups: Groups) -> float:
+    """Return how much wider scores of ranks are taken to be where the groups may spread unlike one another.
+
+    If everyone of the smaller group is beyond all of the other one, on either side alike, a rank sum has up
+    to 3 a times its variance, a being the share of the larger group. Half of that excess is allowed for.
+    """
+    return math.sqrt((1 + 3 * max(groups.share, 1 - groups.share)) / 2)
+
+
 def by_ranks(people: People, groups: Groups, rho: float, signals: int) -> Tested:
     """Tell the scores of all columns, those that show something again; numbers by ranks, answers by rates.
 
@@ -92,8 +101,9 @@ def by_ranks(people: People, groups: Groups, rho: float, signals: int) -> Tested
     """
     sizes, m = (groups.first, groups.second), len(people)
     evidence = compared(people.held(), sizes=sizes, directed=people.alternative == "two-sided")
-    told = measured_scores(evidence, np.arange(m), rho, stages_for(evidence, rho, signals))
-    error, nothing = np.hypot(1.0, told.deviation), np.full(m, np.nan)
+    later, wider = stages_for(evidence, rho, signals), wider_by(groups)
+    told = measured_scores(evidence, np.arange(m), rho, later, wider=wider)
+    error, nothing = np.hypot(wider, told.deviation), np.full(m, np.nan)
     z = told.sums / error
     kinds = [RANKS] * m
     for place in Columns.of(people).answers.tolist():
