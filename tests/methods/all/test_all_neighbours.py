@@ -143,6 +143,7 @@ def unlike(seed):
     )
 
 
+@pytest.mark.slow
 def test_columns_of_unlike_numbers():
     """The look at whether they are alike, and the scores, move by no more than is paid, and by most of it."""
     found = [unlike(seed) for seed in range(40)]

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from budget import assert_mean_at_most, must_fail
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import method, sums
+from discreet.methods.all import method, ranks, sums
 from discreet.methods.all.budget import each_located, where_share
 from discreet.methods.all.method import ready_all
 from discreet.methods.all.ranks import RANKS, by_ranks, columns_alike
@@ -55,6 +55,7 @@ def found(rng):
     return np.mean([np.sum(each < 10) / 10 for each in places]), sum(np.sum(each >= 10) for each in places)
 
 
+@pytest.mark.slow
 def test_unlike_columns_of_few_people_are_found_by_ranks(rng, monkeypatch):
     """At epsilon 1, seeded. Wrong twin: one range for all columns."""
     share, others = found(rng)
@@ -111,6 +112,7 @@ def nulls(rng, alternative="two-sided", runs=150):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2)
 def test_p_values_of_ranks_are_not_too_small(rng):
     """Ties, missing entries and noise included, on either side and on one."""
@@ -123,3 +125,22 @@ def test_scores_without_their_noise_are_caught(rng):
     """Wrong twin: p-values that take the noise for none."""
     estimate, _, _ = nulls(rng)
     must_fail(assert_mean_at_most, 2 * ndtr(-np.abs(estimate)) <= 0.1, wrong=0.1, truth=0.25)
+
+
+def spread_apart(rng, runs=300, columns=20):
+    """Return p-values of columns with one centre, of which a tenth of the people are far on either side."""
+    told = []
+    for _ in range(runs):
+        group = np.arange(2_000) < 200
+        people = numbers(rng.normal(size=(2_000, columns)) * np.where(group, 30.0, 1.0)[:, None], group)
+        told.append(by_ranks(people, Groups(1800.0, 200.0, 0.0), 50.0, 1).p)
+    return np.concatenate(told)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical(2, twins=1)
+def test_groups_that_spread_unlike_one_another_are_allowed_for(rng, monkeypatch):
+    """Half of the most that this may do to a rank sum; wrong twin: nothing of it."""
+    assert_mean_at_most(spread_apart(rng) <= 0.1, 0.18)
+    monkeypatch.setattr(ranks, "wider_by", lambda _: 1.0)
+    must_fail(assert_mean_at_most, spread_apart(rng) <= 0.1, wrong=0.18, truth=0.25)

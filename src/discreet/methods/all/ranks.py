@@ -33,7 +33,8 @@ RANKS = "z score of ranks"
 """What estimates are called: above 0 where the second group's numbers are larger."""
 RATES = "z score of rates"
 _MOSTLY = 2 / 3  # of the columns are numbers without bounds, at least: of answers rows show more than scores
-_ALIKE = 0.5  # of all numbers, in one narrow interval, surely
+_ALIKE = 0.6  # of all numbers, in one narrow interval
+_HALF = 0.5  # a deviation of noise is taken off: of many intervals the one is looked at that seems fullest
 _OCTAVES = 2  # to the end of an interval on one side of zero: numbers of columns that are alike
 _ZEROS, _BESIDE = 0.1, 3  # many zeros, and octaves beside them
 _BOTH, _AROUND = 0.2, 4  # on either side of zero, and octaves there
@@ -63,7 +64,7 @@ def columns_alike(people: People, rho: float) -> bool:
 
 
 def crowding(told: Noisy) -> float:
-    """Return the largest share of numbers that surely is in one narrow interval, by the share of each size.
+    """Return about the largest share of numbers in one narrow interval, from the share of each size.
 
     An interval of two octaves; zeros and three, where zeros are many; or four on both sides of zero.
     """
@@ -73,15 +74,24 @@ def crowding(told: Noisy) -> float:
     def run(side: NDArray[np.float64], octaves: int) -> NDArray[np.float64]:
         return np.convolve(side, np.ones(octaves))[: side.size]
 
-    def surely(share: NDArray[np.float64], bins: int) -> float:
-        return float(share.max()) - deviation * math.sqrt(bins)
+    def about(share: NDArray[np.float64], bins: int) -> float:
+        return float(share.max()) - _HALF * deviation * math.sqrt(bins)
 
-    best = [surely(run(side, _OCTAVES), _OCTAVES) for side in (negative, positive)]
+    best = [about(run(side, _OCTAVES), _OCTAVES) for side in (negative, positive)]
     if zero > _ZEROS:
-        best += [surely(zero + run(side, _BESIDE), _BESIDE + 1) for side in (negative, positive)]
+        best += [about(zero + run(side, _BESIDE), _BESIDE + 1) for side in (negative, positive)]
     both = run(negative, _AROUND), run(positive, _AROUND)
     around = np.where(np.minimum(*both) > _BOTH, both[0] + both[1] + zero, 0.0)
-    return max(*best, surely(around, 2 * _AROUND + 1))
+    return max(*best, about(around, 2 * _AROUND + 1))
+
+
+def wider_by(groups: Groups) -> float:
+    """Return how much wider scores of ranks are taken to be where the groups may spread unlike one another.
+
+    If everyone of the smaller group is beyond all of the other one, on either side alike, a rank sum has up
+    to 3 a times its variance, a being the share of the larger group. Half of that excess is allowed for.
+    """
+    return math.sqrt((1 + 3 * max(groups.share, 1 - groups.share)) / 2)
 
 
 def by_ranks(people: People, groups: Groups, rho: float, signals: int) -> Tested:
@@ -91,8 +101,9 @@ def by_ranks(people: People, groups: Groups, rho: float, signals: int) -> Tested
     """
     sizes, m = (groups.first, groups.second), len(people)
     evidence = compared(people.held(), sizes=sizes, directed=people.alternative == "two-sided")
-    told = measured_scores(evidence, np.arange(m), rho, stages_for(evidence, rho, signals))
-    error, nothing = np.hypot(1.0, told.deviation), np.full(m, np.nan)
+    later, wider = stages_for(evidence, rho, signals), wider_by(groups)
+    told = measured_scores(evidence, np.arange(m), rho, later, wider=wider)
+    error, nothing = np.hypot(wider, told.deviation), np.full(m, np.nan)
     z = told.sums / error
     kinds = [RANKS] * m
     for place in Columns.of(people).answers.tolist():

@@ -135,11 +135,13 @@ def check_stages(evidence: Evidence, count: int, rho: float, later: Stages) -> N
     check_noise(least, _moved(evidence, count, step) / math.sqrt(2 * rho * min(smallest, _first(later))))
 
 
-def measured_scores(evidence: Evidence, indices: NDArray[np.int64], rho: float, later: Stages) -> Scores:
+def measured_scores(
+    evidence: Evidence, indices: NDArray[np.int64], rho: float, later: Stages, *, wider: float = 1.0
+) -> Scores:
     """Return the scores at these places with noise; before a later stage those that show nothing are dropped.
 
     The noise of a stage depends on how many scores are left, and which are left on each one's own p-value so
-    far: docs/proofs/all-fdr.md, 4.
+    far: docs/proofs/all-fdr.md, 4. P-values allow for null scores so many times as wide as their law.
 
     Guarantee: Gaussian(sqrt(2 rho)), as parts of it for the stages.
     """
@@ -162,12 +164,13 @@ def measured_scores(evidence: Evidence, indices: NDArray[np.int64], rho: float, 
         variance = fresh * trust
         sums[at] += trust * (noisy.sums - sums[at])
         deviation[at] = math.sqrt(variance)
+        t, noise = sums[at] / wider, math.sqrt(variance) / wider
         if signed is None:
-            p[at] = noisy_tail(sums[at], math.sqrt(variance), null)
+            p[at] = noisy_tail(t, noise, null)
         elif null.law in TWO_SIDED:
-            p[at] = 2 * ndtr(-np.abs(sums[at]) / math.hypot(1.0, math.sqrt(variance)))
+            p[at] = 2 * ndtr(-np.abs(t) / math.hypot(1.0, noise))
         else:
-            p[at] = ndtr(-sums[at] / math.hypot(1.0, math.sqrt(variance)))
+            p[at] = ndtr(-t / math.hypot(1.0, noise))
     return Scores(indices, sums, deviation, p)
 
 
