@@ -21,10 +21,15 @@ from discreet.methods.aware.shortfall import rule_for
 from discreet.privacy.account import account
 from discreet.privacy.events import ZCDP
 
-NULLS = (Null("exponential", 12.0), Null("normal", 37.0), Null("folded normal", 37.0))
+NULLS = (
+    Null("exponential", 12.0),
+    Null("normal", 37.0),
+    Null("folded normal", 37.0),
+    Null("folded normal", 37.0, multiple=2.5),
+)
 
 
-@pytest.mark.parametrize("null", NULLS, ids=lambda null: null.law)
+@pytest.mark.parametrize("null", NULLS, ids=lambda null: f"{null.law} {null.multiple:g}")
 def test_cells_are_stochastically_larger(null):
     """Every upper tail of the cells is at least the null's, and at most e^width of it; masses sum to 1."""
     cut = discretised(null, 0.05, 1e-12)

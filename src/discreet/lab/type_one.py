@@ -276,10 +276,12 @@ def _noted(evidence: Evidence, basis: list[str]) -> Floats:
 
 
 def _as_z(evidence: Evidence) -> Floats:
-    """Return the scores, those of other laws than the normal as one-sided z scores."""
-    if evidence.null.law not in ("chi", "exponential"):
+    """Return the z scores of the p-values: one-sided ones, but half p of a folded law."""
+    null = evidence.null
+    if null.law not in ("chi", "exponential") and null.multiple == 1:
         return evidence.score
-    return np.maximum(-ndtri(evidence.null.survival(evidence.score)), 0.0)
+    sides = 2 if null.law == "folded normal" else 1
+    return np.maximum(-ndtri(null.survival(evidence.score) / sides), 0.0)
 
 
 def _of_rows(

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core import groups
-from discreet.evidence.core.cap import NEAR_NORMAL, answers_tail, caps, ranks_tail
+from discreet.evidence.core.cap import answers_tail, caps, ranks_tail
 from discreet.evidence.core.effect import difference_effect, joined
 from discreet.evidence.core.ranks import rank_excess
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
@@ -99,7 +99,8 @@ def compared(
     ):
         if chosen.any():
             survival = partial(answers_tail if about_answers else ranks_tail, cap)
-            steps = score_map(survival, cap.influence, clip, grow=cap.grow, slope=NEAR_NORMAL)
+            # One law for numbers and answers, which is that of ranks.
+            steps = score_map(survival, cap.influence, clip, grow=cap.grow, multiple=1.0)
             kinds.append(_Kind(cap, steps, chosen, about_answers))
     scores: list[NDArray[np.float64]] = []
     signs: list[NDArray[np.float64]] = []
@@ -123,7 +124,7 @@ def compared(
         people.names,
         np.concatenate(scores),
         alternative=people.alternative,
-        top=max(kind.steps.top for kind in kinds),
+        steps=[kind.steps for kind in kinds],
         sensitivity=sensitivity,
         # A column alone moves in one subgroup only, where people cannot change theirs.
         spread=sensitivity if people.columns == people.touched == 1 else None,

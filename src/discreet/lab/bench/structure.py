@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr, stdtr
+from scipy.special import stdtr
 
 from discreet.api import discover
 from discreet.classical.step_up import step_up_positions
@@ -53,7 +53,7 @@ class _Study:
             assert made.told is not None  # noqa: S101  every p-value is released
             return made.told.p_value, made.indices
         evidence = measure(self.table, test, columns=variants)
-        return np.asarray(2 * ndtr(-evidence.score), dtype=np.float64), made.indices
+        return evidence.null.survival(evidence.score), made.indices
 
     def by_regression(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return p-values of each genotype beside all components, and what BH discovers; without privacy."""
