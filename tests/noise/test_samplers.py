@@ -12,8 +12,9 @@ from scipy.special import ndtr
 
 from budget import assert_frequencies, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
-from discreet.noise import samplers
+from discreet.noise import entropy, samplers
 from discreet.noise.samplers import (
+    _floats,
     bernoulli_exp,
     discrete_laplace,
     geometric,
@@ -123,6 +124,18 @@ def test_bernoulli_exp(monkeypatch, doubt):
     assert_mean_is(sample, np.exp(-0.75))
     must_fail(assert_mean_is, sample, wrong=np.exp(-0.65), truth=np.exp(-0.75))
     assert bernoulli_exp(np.zeros(5), lambda _i, _bits: (Fraction(0),) * 2).all()
+
+
+def test_words_as_floats_are_as_near_as_coins_take_them_to_be():
+    """Within 2**11, at both ends and on either side of the sign; as numbers with a sign they are not."""
+    ends = [0, 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1]
+    words = np.concatenate([np.array(ends, dtype=np.uint64), entropy.words(1000, np.uint64)])
+
+    def error(floats):
+        return max(abs(int(at) - word) for at, word in zip(floats.tolist(), words.tolist(), strict=True))
+
+    assert error(_floats(words)) < 2**11
+    assert error(words.view(np.int64).astype(np.float64)) > 2**11
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree as ET
@@ -197,6 +198,22 @@ def test_the_command_line_tests_a_bed_file(bed, tmp_path):
     assert "among 20 hypotheses" in done.output
     assert {"variants.tsv", "manhattan.svg", "report.html"} <= {path.name for path in out.iterdir()}
     assert "Where on the genome" in (out / "report.html").read_text()
+
+
+def test_where_the_map_cannot_be_drawn_the_release_is_written(bed, tmp_path, monkeypatch):
+    """What was paid for is in the folder, and named, however the list of variants changed meanwhile."""
+
+    def gone(*_):
+        raise InputError("cohort.bim: cannot be read")
+
+    monkeypatch.setattr(sys.modules["discreet.locate"], "locate", gone)
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["discover", str(bed), "--test", "allelic", "--out", str(out)])
+    assert done.exit_code == 2
+    assert "cannot be read" in done.output
+    assert {path.name for path in out.iterdir()} == {"release.json", "discoveries.csv"}
+    assert all(str(path) in "".join(done.output.split("\n")) for path in out.iterdir())
+    assert discreet.Release.from_json((out / "release.json").read_text()).m == 44
 
 
 def test_genotypes_need_no_test_to_be_named(bed, tmp_path):

@@ -3,8 +3,10 @@
 
 import csv
 import io
+import os
 import sys
 from dataclasses import replace
+from threading import Barrier
 from types import SimpleNamespace
 
 import pandas as pd
@@ -19,7 +21,7 @@ from discreet import DiscreetError, Release
 from discreet.errors import InputError
 from discreet.report import table
 from discreet.report.genome import Located
-from discreet.report.save import harmless, to_text
+from discreet.report.save import harmless, to_text, write_all
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
 
@@ -181,3 +183,22 @@ def test_what_nobody_sees_hides_no_formula(before, sign):
     assert harmless(f"{before}{sign}1+1").startswith("'")
     assert f"'{sign}1" in harmless(f"name;{before}{sign}1")
     assert harmless(f"{before}plain{sign}1") == f"{before}plain{sign}1"
+
+
+def test_files_are_written_side_by_side(tmp_path, monkeypatch):
+    """Each whole, in the order given, while the others wait for the disk; one that fails stops no other."""
+    together = Barrier(3, timeout=30)  # nobody would pass it who waited for the others to be synced
+    synced = os.fsync
+
+    def sync(handle):
+        together.wait()
+        synced(handle)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    contents = {tmp_path / name: name.encode() * 1000 for name in "abc"}
+    assert write_all(contents) == tuple(contents)
+    assert all(path.read_bytes() == content for path, content in contents.items())
+    monkeypatch.setattr(os, "fsync", synced)
+    with pytest.raises(InputError, match="cannot write"):
+        write_all({tmp_path / "no" / "where": b"", tmp_path / "d": b"there"})
+    assert (tmp_path / "d").read_bytes() == b"there"

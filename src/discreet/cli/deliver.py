@@ -6,7 +6,8 @@ import os
 import shlex
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
@@ -18,7 +19,7 @@ from discreet.errors import DiscreetError, InputError
 from discreet.report.save import make_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from discreet.report.genome import Located
@@ -96,13 +97,15 @@ def deliver(
     written: list[Path] = []
     located: Located | None = None
     try:
+        files: list[Path] = []
         if out is not None:
             make_folder(out)
             # Of genotypes, the report with a map is written with the map.
-            written += [release.save(out / name) for name in (FILES[:2] if place else FILES)]
-        located = place(release) if place else None
-        if out is not None and located is not None:
-            written += located.save(out)
+            files = [out / name for name in (FILES[:2] if place else FILES)]
+        with _saving(release, files, written):
+            located = place(release) if place else None
+            mapped = located.save(out) if out is not None and located is not None else ()
+        written += mapped
     except DiscreetError as refusal:
         failure = refusal
     needed = keep and (out is None or failure is not None)
@@ -125,6 +128,17 @@ def deliver(
         typer.echo(release.to_json())
     if failure is not None:
         raise failure
+
+
+@contextmanager
+def _saving(release: Release, files: list[Path], written: list[Path]) -> Generator[None]:
+    """Save a release in files, which are added to `written`; meanwhile nothing has to wait for the disk."""
+    with ThreadPoolExecutor() as pool:
+        saving = [pool.submit(release.save, file) for file in files]
+        try:
+            yield
+        finally:
+            written += [file.result() for file in saving]
 
 
 def check_folder(out: Path) -> None:

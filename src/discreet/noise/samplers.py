@@ -123,13 +123,18 @@ def bernoulli_exp(
     gives the 64 bits if they exist already.
     """
     drawn = entropy.words(x.size, np.uint64) if drawn is None else drawn
-    word = drawn.astype(np.float64)
+    word = _floats(drawn)
     target = np.exp(-x) * 2.0**64
     doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12  # the conversion of a word to float may move it by 2**11
     heads = word < target
     for i in (np.abs(word - target) <= doubt).nonzero()[0]:
         heads[i] = _settle(int(drawn[i]), partial(exact, int(i)))
     return heads
+
+
+def _floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Return words as floats, off by less than 2**11; numbers with a sign convert ten times as fast."""
+    return (words >> np.uint64(1)).view(np.int64) * 2.0
 
 
 def _settle(word: int, exact: Callable[[int], tuple[Fraction, Fraction]]) -> bool:
@@ -337,7 +342,7 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
         missing = count - done
         size = min(missing + missing // 2 + 16, _CHUNK)
         whole, bits = _geometric(_prepared(Fraction(t)), size), entropy.words(size, np.uint64)
-        part = bits * 2.0**-64
+        part = _floats(bits) * 2.0**-64
         # ((g - shift)^2 + (2 g + f) f) / (2 sigma^2), in place: these stay in the processor's cache.
         approximate: NDArray[np.float64] = whole.astype(np.float64) - float(shift)
         approximate *= approximate
@@ -347,8 +352,8 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
         nearest = whole[accepted] + (bits[accepted] >> np.uint64(63)).astype(np.int64)
         np.minimum(nearest, LARGEST, out=out[done : done + accepted.size])
         done += accepted.size
-    np.negative(out, out=out, where=~fair(count))
-    return out
+    out *= 1 - 2 * fair(count).view(np.int8)
+    return np.negative(out, out=out)
 
 
 class _Exact:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
 from discreet.report.markup import printable
-from discreet.report.save import make_folder, write
+from discreet.report.save import make_folder, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,7 +175,7 @@ class Located:
         }
         folder = check.path(folder, "folder")
         make_folder(folder)
-        return tuple(write(folder / name, text.encode()) for name, text in parts.items())
+        return write_all({folder / name: text.encode() for name, text in parts.items()})
 
     def counted(self) -> str:
         """Return how many variants, in how many loci, in words."""

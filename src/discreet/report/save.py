@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from discreet.errors import InputError, missing_extra
 from discreet.report.table import columns, to_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from discreet.report.release import Release
@@ -55,6 +57,12 @@ def write(path: Path, content: bytes) -> Path:
             f"cannot write {path}: {error.strerror}; the release is made, save it elsewhere"
         ) from error
     return path
+
+
+def write_all(contents: Mapping[Path, bytes]) -> tuple[Path, ...]:
+    """Write some files of a release, each as `write` does: a disk syncs several in about the time of one."""
+    with ThreadPoolExecutor(len(contents)) as pool:
+        return tuple(pool.map(write, contents, contents.values()))
 
 
 def make_folder(path: Path) -> None:
