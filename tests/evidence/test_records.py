@@ -34,6 +34,15 @@ def test_a_certificate_needs_sup_and_spread_that_fit():
             Certificate(*arguments)
 
 
+def test_scores_with_signs_have_a_plain_law():
+    """Their tails with noise are computed from the normal law itself, so a multiple of it is refused."""
+    certificate, score = Certificate(0.5, 1.0, "replace", "enumerated"), np.array([0.5, 2.0])
+    Evidence(("a", "b"), score, Null("folded normal", 3.0), certificate, signed=-score)
+    Evidence(("a", "b"), score, Null("folded normal", 3.0, multiple=2.0), certificate)
+    with pytest.raises(discreet.InputError, match="multiple"):
+        Evidence(("a", "b"), score, Null("folded normal", 3.0, multiple=2.0), certificate, signed=-score)
+
+
 def test_a_certificate_repeats_its_adjacency_in_words():
     """Its printed form says what was done to one person, and by which proof."""
     assert "replaced" in str(Certificate(0.5, 1.0, "replace", "enumerated"))

@@ -13,7 +13,7 @@ from scipy.stats import binom, hypergeom, norm
 import discreet
 from discreet.evidence.core import ranks, tails
 from discreet.evidence.core.cap import caps
-from discreet.evidence.core.scores import SLOPE, gentle, score_map
+from discreet.evidence.core.scores import SLOPE, ScoreMap, gentle, score_map
 
 ROOM = 1 + 1e-9
 
@@ -380,6 +380,14 @@ def test_gentle_keeps_what_already_climbs_slowly():
     scores = np.array([0.0, 0.5, 1.0, 1.0, 1.9])
     assert np.allclose(gentle(scores, 1.0), scores)
     assert np.allclose(gentle(np.array([0.0, 0.0, 5.0, 5.0]), 1.0), [0, 0, 1, 2])
+
+
+def test_scores_on_both_sides_of_zero_may_be_farther_apart():
+    """Where scores rise fast near zero, those of statistics of opposite signs are; wrong twin: one side."""
+    steps = ScoreMap(1.0, np.array([0.0, 1.0, 1.5, 1.6, 1.7]))
+    assert steps.across(2.0) == 2.0
+    assert steps.across(3.0) == 2.5
+    assert steps.move(2.0) < steps.across(2.0)
 
 
 def test_a_score_map_with_more_influence_than_height_has_one_step():

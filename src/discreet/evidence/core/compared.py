@@ -52,7 +52,11 @@ class Pairs:
 
 
 def compared(
-    people: People, *, sizes: tuple[float, float] | None = None, ceiling: float | None = None
+    people: People,
+    *,
+    sizes: tuple[float, float] | None = None,
+    ceiling: float | None = None,
+    directed: bool = False,
 ) -> Evidence:
     """Return the evidence of differences between the two groups, from the people present in each column.
 
@@ -70,6 +74,9 @@ def compared(
         counted; otherwise halves if None. What is wrong costs power, never privacy.
     ceiling : float, optional
         As in the tests.
+    directed : bool
+        Whether `signed` holds the scores with their signs, above 0 where the second group is larger or says
+        yes more often.
 
     Returns
     -------
@@ -96,6 +103,7 @@ def compared(
             steps = score_map(survival, cap.influence, clip, grow=cap.grow, multiple=1.0)
             kinds.append(_Kind(cap, steps, chosen, about_answers))
     scores: list[NDArray[np.float64]] = []
+    signs: list[NDArray[np.float64]] = []
     effects: list[Effect] = []
     for part in people.parts():
         pairs = count_pairs(part, answers)
@@ -104,11 +112,14 @@ def compared(
             raw = _statistic(kind.cap, pairs, about_answers=kind.answers)
             score[kind.chosen] = kind.steps(toward(raw[kind.chosen], people.alternative))
         scores.append(score)
+        signs.append(np.sign(pairs.excess))
         name = "difference of rates" if rates else "P(larger) - P(smaller)"
         moves = 1 + protected + (not rates)
         counts = (pairs.first, pairs.second, 2 * pairs.excess)
         effects.append(difference_effect(name, *counts, min(first, second), moves=moves))
     sensitivity = max(kind.move for kind in kinds)
+    if directed:
+        sensitivity = max(sensitivity, *(kind.steps.across(kind.cap.influence) for kind in kinds))
     evidence = conclude(
         people.names,
         np.concatenate(scores),
@@ -122,6 +133,8 @@ def compared(
         public=people.public,
         effect=joined(effects),
     )
+    if directed:
+        evidence = replace(evidence, signed=np.concatenate(signs) * evidence.score)
     if people.subgroup is None:
         return evidence
     return replace(evidence, certificate=replace(evidence.certificate, norm=_norm(kinds, people.touched)))

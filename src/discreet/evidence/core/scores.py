@@ -55,6 +55,12 @@ class ScoreMap:
         steps = _steps(raw_move + self.slack, grow, self.step, self.scores.size)
         return float(np.max(self.scores[np.minimum(place + steps, place[-1])] - self.scores))
 
+    def across(self, raw_move: float) -> float:
+        """Return the most that two scores are together whose statistics are, together, at most raw_move."""
+        last = min(math.ceil((raw_move + self.slack) / self.step), self.scores.size - 1)
+        some = self.scores[: last + 1]
+        return float(np.max(some + some[::-1]))
+
     def clipped(self, ceiling: float) -> Self:
         """Return the same map with no score above the ceiling."""
         return replace(self, scores=np.minimum(self.scores, ceiling))

@@ -164,6 +164,8 @@ def measured_scores(evidence: Evidence, indices: NDArray[np.int64], rho: float, 
         deviation[at] = math.sqrt(variance)
         if signed is None:
             p[at] = noisy_tail(sums[at], math.sqrt(variance), null)
+        elif null.law in TWO_SIDED:
+            p[at] = 2 * ndtr(-np.abs(sums[at]) / math.hypot(1.0, math.sqrt(variance)))
         else:
             p[at] = ndtr(-sums[at] / math.hypot(1.0, math.sqrt(variance)))
     return Scores(indices, sums, deviation, p)
