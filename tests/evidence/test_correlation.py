@@ -165,10 +165,11 @@ def test_bands_of_numbers_are_checked():
 
 
 def test_few_people_are_compared_pair_by_pair_alike():
-    """All pairs at once give the K of sorting, with ties and missing values."""
+    """All pairs at once give the K of sorting, with ties, missing and infinite values, and no warning."""
     rng = np.random.default_rng(4)
     columns = rng.integers(0, 5, (20, 30)).astype(np.float64)
     columns[rng.random(columns.shape) < 0.1] = np.nan
+    columns[:3, 0] = np.inf
     partner = np.append(rng.integers(0, 6, 19).astype(np.float64), np.nan)
     expected = [ranks.kendall(column, partner) for column in columns.T]
     assert np.array_equal(ranks.kendall_of_few(columns, partner), expected)

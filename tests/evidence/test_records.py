@@ -39,7 +39,7 @@ def test_scores_with_signs_have_a_plain_law():
     certificate, score = Certificate(0.5, 1.0, "replace", "enumerated"), np.array([0.5, 2.0])
     Evidence(("a", "b"), score, Null("folded normal", 3.0), certificate, signed=-score)
     Evidence(("a", "b"), score, Null("folded normal", 3.0, multiple=2.0), certificate)
-    with pytest.raises(discreet.InputError, match="multiple"):
+    with pytest.raises(discreet.DiscreetError, match="multiple"):
         Evidence(("a", "b"), score, Null("folded normal", 3.0, multiple=2.0), certificate, signed=-score)
 
 

@@ -119,13 +119,17 @@ def kendall(x: NDArray[np.floating], y: NDArray[np.floating]) -> float:
 
 def kendall_of_few(columns: NDArray[np.floating], partner: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return `kendall` of each column (n, m) and the partner (n,), pair by pair: for few people."""
-    signs = np.nan_to_num(np.sign(partner[:, None] - partner))
+    signs = _order(partner[:, None], partner)
     total = np.empty(columns.shape[1])
     for start in range(0, total.size, _COLUMNS):
         some = columns[:, start : start + _COLUMNS]
-        differences = np.nan_to_num(np.sign(some[:, None, :] - some[None, :, :]))
-        total[start : start + _COLUMNS] = np.einsum("ij,ijm->m", signs, differences) / 2
+        total[start : start + _COLUMNS] = np.einsum("ij,ijm->m", signs, _order(some[:, None], some)) / 2
     return total
+
+
+def _order(first: NDArray[np.floating], second: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the sign of first - second, 0 where one is missing; two infinities of one sign are tied."""
+    return np.greater(first, second).astype(np.float64) - np.less(first, second)
 
 
 def _pairs(codes: NDArray[np.int64]) -> int:

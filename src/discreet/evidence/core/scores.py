@@ -26,7 +26,7 @@ STEPS = 16  # steps to one person's largest move; rounding down loses at most a 
 SLOPE = 1.02  # so much faster than the statistic scores climb, at most
 MULTIPLES = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)  # of the normal tail, tried for the law of scores
 EVEN = 5.0  # up to here, where cutoffs lie, influence that grows with the statistic is paid for
-_LEVELS, _NOISE = np.array([1e-3, 1e-6]), 2.0  # p-values to be reached, under noise that takes this much of z
+_LEVELS, _NOISES = np.array([1e-3, 1e-6]), (0.0, 2.0)  # p-values to be reached where noise takes so much of z
 _SLACK = 1e-5  # rounding of a raw statistic in floats, in units of the influence, for up to 2^33 people
 
 
@@ -112,13 +112,15 @@ def staircase(
 
 
 def sharpest(maps: Sequence[ScoreMap], moved: Callable[[ScoreMap], float]) -> ScoreMap:
-    """Return the map with which the smallest statistics reach small p-values under noise.
+    """Return the map with which the smallest statistics reach small p-values, without noise and with it.
 
     The noise is in proportion to `moved`, how far one person moves a score over how far they move z.
     """
 
     def needed(steps: ScoreMap) -> float:
-        wanted = -scipy.special.ndtri(_LEVELS / steps.multiple) + _NOISE * moved(steps)
+        wanted = np.add.outer(
+            np.multiply(_NOISES, moved(steps)), -scipy.special.ndtri(_LEVELS / steps.multiple)
+        )
         places = np.searchsorted(steps.scores, wanted)
         return float(places.sum()) if places.max() < steps.scores.size else math.inf
 
