@@ -45,11 +45,12 @@ def notes(job: Job) -> list[str]:
                 "Each row is taken to be one person. If people have several, say whose each row is: --person "
                 f"{shlex.quote(whose[0])} --reduce first."
             )
+    others = " --columns '*'" if wanted is None else ""
     patterns = ["*"] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     left = [column.name for column in free if column.name not in chosen and _asked(column, patterns)]
     if left:
         lines.append(
-            f"Left out, not numbers: {_listed(left)}. To test answers: --columns '{left[0]}=yes,no'."
+            f"Left out, not numbers: {_listed(left)}. To test answers: --columns '{left[0]}=yes,no'{others}."
         )
     counted = [
         choice.names[0] for choice in table.chosen if choice.levels is None and choice.column.kind != "bool"
@@ -57,10 +58,9 @@ def notes(job: Job) -> list[str]:
     if counted and job.test.yes_or_no:
         lines.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
     if job.test.name == "compare" and (whole := _might_be_codes(table)):
-        other = " --columns '*'" if wanted is None else ""
         lines.append(
             f"Compared as whole numbers: {_listed(whole)}. If some hold only 0 and 1, say so of each, and "
-            f"rates are compared: --columns NAME=0,1{other}, or give a --dictionary."
+            f"rates are compared: --columns NAME=0,1{others}, or give a --dictionary."
         )
     return lines
 
@@ -106,7 +106,11 @@ def exact_levels(job: Job) -> list[str]:
 def _groups(job: Job, table: TableReading) -> list[str]:
     """Return that groups are 0 and 1 where nobody named them, of numbers that may be other codes."""
     group, levels = getattr(job.test, "group", None), getattr(job.test, "levels", ())
-    numbers = {column.name for column in table.source.columns if column.typed and column.kind != "bool"}
+    numbers = {
+        column.name
+        for column in table.source.columns
+        if column.typed and column.levels is None and column.kind != "bool"
+    }
     if not isinstance(levels, Unnamed) or group not in numbers:
         return []
     words = f"The groups are 1 and 0 in {str(group)!r}. Whoever has another number is in neither:"

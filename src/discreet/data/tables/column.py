@@ -81,8 +81,8 @@ def with_levels(entry: str, known: Container[str] = ()) -> tuple[str, list[str]]
 
 
 def declare(name: str) -> str:
-    """Return how to declare the levels of a column."""
+    """Return how to declare the levels of a column and keep the others."""
     return (
-        f"to test answers, declare its levels: --columns '{name}=yes,no', or columns={{{name!r}: "
-        "['yes', 'no']} in Python"
+        f"to test answers, declare its levels: --columns '{name}=yes,no' --columns '*', or columns="
+        f"{[f'{name}=yes,no', '*']!r} in Python, where * stands for the others"
     )

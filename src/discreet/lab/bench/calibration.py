@@ -155,7 +155,7 @@ def invented(setting: Setting, rng: np.random.Generator) -> People:
     column = Column(
         answers=setting.answers, missing=setting.missing, rate=setting.rate, centre=setting.centre
     )
-    cohort = Cohort(Compare(group="group"), (column,) * setting.m, setting.share)
+    cohort = Cohort(Compare(group="group"), (column,) * setting.m, setting.share, together=0.0)
     effects = np.zeros(setting.m)
     effects[: setting.signals] = setting.effect * np.where(np.arange(setting.signals) % 2, -1.0, 1.0)
     people = cohort.people(setting.n, effects, rng)
