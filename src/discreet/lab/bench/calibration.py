@@ -1,9 +1,9 @@
 """`discreet bench plan`: what the planner predicts beside what releases find.
 
-Half of the thirty settings are as the planner assumes: normal numbers and answers, independent columns. The
-others are as data are: the planner is told that numbers are skewed, counts or heavy in the tails, as a user
-could say it, but each column has a law of its own, and of correlations between columns the planner knows
-nothing. To these come wide tables, and tables that are not the planner's own (`lifelike`).
+Half of the thirty settings have normal numbers and answers, as the planner assumes. The others are as data
+are: the planner is told that numbers are skewed, counts or heavy in the tails, as a user could say it, but
+each column has a law of its own. Columns are independent, or half of their variance is common to all of them;
+the planner is not told which, and takes any two to be weakly correlated. To these come wide tables, and tables that are not the planner's own (`lifelike`).
 """
 
 from __future__ import annotations
