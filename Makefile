@@ -3,6 +3,9 @@ PYTHON ?= python3
 PY := .venv/bin/python
 BUILT := pyproject.toml setup.py $(wildcard src/discreet/kernels/*.[ch])
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+# Modules and tests are compiled once, whatever the shell says, and leave nothing in the tree.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo serve-demo quick test lint types contracts docs unit figures test-matrix dist clean
 

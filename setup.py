@@ -50,7 +50,7 @@ setup(
         Extension(
             "discreet.kernels._compiled",
             sources=sorted(str(path) for path in FOLDER.glob("*.c")),
-            depends=[str(FOLDER / "kernels.h")],
+            depends=sorted(str(path) for path in FOLDER.glob("*.h")),
             define_macros=[
                 ("SOURCES", f"{SOURCES}u"),
                 *([("Py_LIMITED_API", "0x030B0000")] if STABLE else []),

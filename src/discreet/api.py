@@ -70,25 +70,7 @@ def discover(
 
     Parameters
     ----------
-    {data}
-    {test}
-    {q}
-    {epsilon}
-    {delta}
-    {method}
-    {guarantee}
-    {dependence}
-    {k}
-    {cutoffs}
-    {expect}
-    {values}
-    {person}
-    {columns}
-    {engine}
-    {scheduler}
-    {ledger}
-    {dataset}
-    {release_id}
+    {...}
 
     Returns
     -------
@@ -191,19 +173,7 @@ def release(
     ----------
     evidence : Evidence
         Scores with a null law and a certificate, from `measure`, `Evidence.from_p` or `Evidence.from_z`.
-    {q}
-    {epsilon}
-    {delta}
-    {method}
-    {guarantee}
-    {dependence}
-    {k}
-    {cutoffs}
-    {expect}
-    {values}
-    {ledger}
-    {dataset}
-    {release_id}
+    {...}
 
     Returns
     -------
@@ -296,19 +266,7 @@ def private_bh(
         Your promise: one person changes every log max(p_i, nu) by at most eta > 0.
     nu : float
         p-values below nu count as nu. Must lie between 0 and 1; just below q/m is best.
-    {q}
-    {epsilon}
-    {delta}
-    {method}
-    {guarantee}
-    {dependence}
-    {k}
-    {cutoffs}
-    {expect}
-    {values}
-    {ledger}
-    {dataset}
-    {release_id}
+    {...}
 
     Returns
     -------

@@ -46,6 +46,8 @@ _SHOWN = 60  # characters of a value in a message
 
 def real(value: Any, name: str) -> float:
     """Return `value` as a finite float; text, booleans, durations and complex numbers are no numbers."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = cast("Any", value)[()]
     if isinstance(value, (bool, np.bool_, np.timedelta64)) or not isinstance(value, (Real, Decimal)):

@@ -71,14 +71,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     alternative : {"two-sided", "greater", "less"}, optional
         "two-sided" when absent: any difference, like SelectFdr. "greater": only features that are larger in
         the second class, or rise with y; "less": smaller, or fall with y.
-    {method}
-    {guarantee}
-    {dependence}
-    {expect}
-    {k}
-    {ledger}
-    {dataset}
-    {release_id}
+    {...}
 
     Attributes
     ----------

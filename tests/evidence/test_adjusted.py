@@ -42,7 +42,9 @@ def worst(known, states, n, strata, kept=()):
 STATES = [(value, group, stratum) for value in (0, 1, NAN) for group in (0, 1) for stratum in (0, 1)]
 
 
-@pytest.mark.parametrize(("pull", "influence"), [(0.5, 1.0), (0.7, 0.2), (1.0, 1.0)])
+@pytest.mark.parametrize(
+    ("pull", "influence"), [(0.5, 1.0), (0.7, 0.2), pytest.param(1.0, 1.0, marks=pytest.mark.slow)]
+)
 def test_no_table_exceeds_the_influence(pull, influence):
     """All tables of four people in two strata; groups and strata kept, or everything replaced."""
     known = adjusted._Known(pull, influence, 4)

@@ -56,7 +56,7 @@ CASES = {
     "sign": (discreet.Sign(alternative="greater"), [-1, 0, 1, NAN], 7, None),
     "sign less": (discreet.Sign(alternative="less"), [-1, 0, 1, NAN], 7, None),
     "two groups less": (
-        discreet.TwoGroups(group="g", bounds=(0, 1), alternative="less"),
+        discreet.TwoGroups(group="g", bounds=(0, 1), sd=0.2, alternative="less"),
         [0, 1, NAN],
         8,
         groups(2, 6),
@@ -70,7 +70,7 @@ CASES = {
     "signed rank less": (discreet.SignedRank(tail="normal", alternative="less"), [-2, -1, 1, 2], 6, None),
     "sign two-sided": (discreet.Sign(alternative="two-sided"), [-1, 1], 14, None),
     "two groups": (
-        discreet.TwoGroups(group="g", bounds=(0, 1), alternative="greater"),
+        discreet.TwoGroups(group="g", bounds=(0, 1), sd=0.2, alternative="greater"),
         [0, 1, NAN],
         8,
         groups(2, 6),

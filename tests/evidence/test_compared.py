@@ -33,7 +33,7 @@ def people(values, group, *, answers=False, protect="everything", alternative="t
     return People(names, questions, alternative, protect, values, np.asarray(group, dtype=np.int8))
 
 
-def moves(answers, protect, n, alphabet, *, effect=False):
+def moves(answers, protect, n, alphabet, what):
     """Return the largest move of any score when one person is replaced, over all tables, and its bound."""
     labels = [0, 1, -1] if protect == "everything" else [0, 1]
     tables = all_tables(alphabet, n)
@@ -42,10 +42,11 @@ def moves(answers, protect, n, alphabet, *, effect=False):
         if protect == "columns" and len(set(group)) < 2:
             scores.append(np.zeros(tables.shape[1]))
             continue
-        evidence = compared(people(tables, group, answers=answers, protect=protect))
-        scores.append(evidence.effect.share if effect else evidence.score)
+        table = people(tables, group, answers=answers, protect=protect)
+        evidence = compared(table, directed=what == "signed")
+        scores.append(evidence.effect.share if what == "effect" else getattr(evidence, what))
         bounds[frozenset([0]) if protect == "everything" else group] = (
-            evidence.effect.sensitivity if effect else evidence.certificate.sensitivity
+            evidence.effect.sensitivity if what == "effect" else evidence.certificate.sensitivity
         )
     cube = np.array(scores).reshape((len(labels),) * n + (len(alphabet),) * n)
     if protect == "everything":
@@ -59,12 +60,12 @@ def moves(answers, protect, n, alphabet, *, effect=False):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("effect", [False, True], ids=["score", "effect"])
+@pytest.mark.parametrize("what", ["score", "signed", "effect"])
 @pytest.mark.parametrize("protect", ["everything", "columns"])
 @pytest.mark.parametrize(("answers", "n", "alphabet"), [(False, 4, [0, 1, 2, NAN]), (True, 5, [0, 1, NAN])])
-def test_no_neighbouring_table_exceeds_the_certificate(answers, n, alphabet, protect, effect):
+def test_no_neighbouring_table_exceeds_the_certificate(answers, n, alphabet, protect, what):
     """All small tables; value, presence and, where it is protected, the group change at once."""
-    moved, bound = moves(answers, protect, n, alphabet, effect=effect)
+    moved, bound = moves(answers, protect, n, alphabet, what)
     assert moved <= bound * ROOM
 
 
@@ -88,12 +89,15 @@ def test_one_person_moves_nothing_beyond_the_certificate(seed, n, new, label, pr
     moved[person] = label if protect == "everything" else group[person]
     questions = Question("x", slice(0, 3), answers=False), Question("a", slice(3, 6), answers=True)
     before, after = (
-        compared(People(list("abcdef"), questions, "two-sided", protect, table, who.astype(np.int8)))
+        compared(
+            People(list("abcdef"), questions, "two-sided", protect, table, who.astype(np.int8)), directed=True
+        )
         for table, who in ((values, group), (changed, moved))
     )
     assert before.certificate == after.certificate
     assert before.effect.sensitivity == after.effect.sensitivity
     assert np.max(np.abs(after.score - before.score)) <= before.certificate.sensitivity * ROOM
+    assert np.max(np.abs(after.signed - before.signed)) <= before.certificate.sensitivity * ROOM
     assert np.max(np.abs(after.effect.share - before.effect.share)) <= before.effect.sensitivity
 
 

@@ -34,6 +34,15 @@ def test_a_certificate_needs_sup_and_spread_that_fit():
             Certificate(*arguments)
 
 
+def test_scores_with_signs_have_a_plain_law():
+    """Their tails with noise are computed from the normal law itself, so a multiple of it is refused."""
+    certificate, score = Certificate(0.5, 1.0, "replace", "enumerated"), np.array([0.5, 2.0])
+    Evidence(("a", "b"), score, Null("folded normal", 3.0), certificate, signed=-score)
+    Evidence(("a", "b"), score, Null("folded normal", 3.0, multiple=2.0), certificate)
+    with pytest.raises(discreet.InputError, match="multiple"):
+        Evidence(("a", "b"), score, Null("folded normal", 3.0, multiple=2.0), certificate, signed=-score)
+
+
 def test_a_certificate_repeats_its_adjacency_in_words():
     """Its printed form says what was done to one person, and by which proof."""
     assert "replaced" in str(Certificate(0.5, 1.0, "replace", "enumerated"))
@@ -74,6 +83,11 @@ def test_null_laws_are_survival_functions_with_an_atom_at_zero():
         assert np.array_equal(null.survival([-1.0, 0.0, 30.1]), [1.0, 1.0, 0.0])
         assert np.all(np.diff(null.log_survival(np.linspace(-1, 30, 500))) <= 0)
         assert np.isclose(null.survival(null.cutoff(1e-5)), 1e-5, rtol=1e-9)
+        twice = Null(law, 30.0, multiple=2.0)
+        assert np.allclose(twice.survival(t), np.minimum(2 * tail(t), 1), rtol=1e-12)
+        assert np.isclose(twice.survival(twice.cutoff(1e-5)), 1e-5, rtol=1e-9)
+    with pytest.raises(discreet.DiscreetError, match="multiple"):
+        Null("normal", 5.0, multiple=0.5)
 
 
 def test_null_cutoffs_stay_inside_the_scores():

@@ -14,7 +14,7 @@ from discreet.evidence.core import protocol, registry
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.invented import NullColumns
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.scores import conclude
+from discreet.evidence.core.scores import ScoreMap, conclude
 from discreet.lab import listings
 
 KINDS = registry.own_classes()
@@ -35,7 +35,10 @@ class Largest(Test):
 
     def _conclude(self, rows):
         score = (rows.values.max(axis=0) > self.height).astype(np.float64)
-        return conclude(rows.names, score, alternative="greater", top=8.0, sensitivity=1.0, proof="declared")
+        steps = ScoreMap(1.0, np.array([0.0, 8.0]))
+        return conclude(
+            rows.names, score, alternative="greater", steps=[steps], sensitivity=1.0, proof="declared"
+        )
 
 
 class NotATest:

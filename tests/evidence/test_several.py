@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import gammaincc, gammaln
+from scipy.special import gammaincc, gammaln, ndtr
 from scipy.stats import chi2, chi2_contingency, f_oneway, kruskal
 
 import discreet
@@ -318,6 +318,23 @@ def test_the_chi_null_and_its_sum_with_noise():
     assert np.all(close <= exact * 1.15 + 1e-18)
     with pytest.raises(InputError, match="degrees"):
         discreet.Null("normal", 8.0, degrees=2)
+
+
+@pytest.mark.parametrize("times", [1.0, 1.5, 2.0, 6.0])
+@pytest.mark.parametrize("noise", [0.05, 0.6, 4.0])
+def test_a_multiple_of_a_normal_tail_with_noise(times, noise):
+    """P(X + N >= t), X with so many times the normal tail, is bounded closely; the tail alone is less."""
+    t = np.array([0.5, 1.5, 3.0, 6.0, 9.0])
+    z = np.linspace(0.0, 12.0, 200_001)
+    for law, sides in (("normal", 1), ("folded normal", 2)):
+        held = np.minimum(times * sides * ndtr(-z), 1.0)
+        beyond = ndtr((z - t[:, None]) / noise)
+        exact = beyond[:, 0] + np.sum(held[1:] * np.diff(beyond, axis=1), axis=1)
+        found = noisy_tail(t, noise, discreet.Null(law, 37.0, multiple=times))
+        assert np.all(found >= exact * (1 - 1e-3) - 1e-15)
+        assert np.all(found <= exact * 1.04 + 1e-15)
+        if times > 1:
+            assert np.any(noisy_tail(t, noise, discreet.Null(law, 37.0)) < exact * (1 - 1e-3))
 
 
 def people(n=900):

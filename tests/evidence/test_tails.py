@@ -13,20 +13,22 @@ from scipy.stats import binom, hypergeom, norm
 import discreet
 from discreet.evidence.core import ranks, tails
 from discreet.evidence.core.cap import caps
-from discreet.evidence.core.scores import SLOPE, gentle, score_map
+from discreet.evidence.core.scores import SLOPE, ScoreMap, gentle, score_map
 
 ROOM = 1 + 1e-9
 
 
-def excess(score, weight=None):
-    """Return the largest ratio of P(score >= s) to the normal tail at s, over the positive scores s."""
+def excess(evidence, weight=None):
+    """Return the largest ratio of P(score >= s) to the p-value of s, over the positive scores s."""
+    score = evidence.score
     weight = np.full(score.size, 1 / score.size) if weight is None else weight
     order = np.argsort(-score)
     tail = np.cumsum(weight[order])
     ordered = score[order]
     last = np.append(ordered[1:] < ordered[:-1], True)
     use = last & (ordered > 0)
-    return float(np.max(tail[use] / ndtr(-ordered[use]), initial=0.0))
+    p = evidence.null.survival(ordered[use])
+    return float(np.max(tail[use] / np.where(p < 1, p, np.inf), initial=0.0))
 
 
 @pytest.mark.parametrize(("n", "rate"), [(5, 0.5), (50, 0.5), (200, 0.02), (5000, 0.02), (5000, 0.98)])
@@ -71,7 +73,7 @@ def test_mean_is_valid_for_every_two_point_law(rate):
         deviation = float(np.sqrt(p * (1 - p)) * (1 - low))
         for sd in (None, min(0.5, deviation)):
             test = discreet.Mean(bounds=(0, 1), null=rate, sd=sd, alternative="greater")
-            assert excess(evidence_of(test, values).score, weight) <= ROOM
+            assert excess(evidence_of(test, values), weight) <= ROOM
 
 
 def test_proportion_and_sign_are_exact():
@@ -79,14 +81,14 @@ def test_proportion_and_sign_are_exact():
     n = 200
     values = (np.arange(n)[:, None] < np.arange(n + 1)).astype(float)
     for rate in (0.5, 0.1):
-        score = evidence_of(discreet.Proportion(null=rate, alternative="greater"), values).score
-        assert 0.8 < excess(score, binom.pmf(np.arange(n + 1), n, rate)) <= ROOM
+        evidence = evidence_of(discreet.Proportion(null=rate, alternative="greater"), values)
+        assert 0.8 < excess(evidence, binom.pmf(np.arange(n + 1), n, rate)) <= ROOM
     for zeros in (0, 1, 2, 50):
         signs = 2 * values - 1
         signs[:zeros] = 0
         k = n - zeros
-        score = evidence_of(discreet.Sign(alternative="greater"), signs[:, zeros:]).score
-        assert 0.5 < excess(score, binom.pmf(np.arange(k + 1), k, 0.5)) <= ROOM
+        evidence = evidence_of(discreet.Sign(alternative="greater"), signs[:, zeros:])
+        assert 0.5 < excess(evidence, binom.pmf(np.arange(k + 1), k, 0.5)) <= ROOM
 
 
 @pytest.mark.parametrize(("first", "second"), [(40, 40), (70, 10), (10, 70)])
@@ -100,11 +102,11 @@ def test_two_groups_with_a_known_sd_are_valid_for_independent_coins(first, secon
     weight = binom.pmf(yes, first, rate) * binom.pmf(more, second, rate)
     for sd in (float(np.sqrt(rate * (1 - rate))), None):
         test = discreet.TwoGroups(group="g", bounds=(0, 1), sd=sd, alternative="greater")
-        assert excess(evidence_of(test, values, labels).score, weight) <= ROOM
+        assert excess(evidence_of(test, values, labels), weight) <= ROOM
     wrong = discreet.TwoGroups(
         group="g", bounds=(0, 1), sd=float(np.sqrt(rate * (1 - rate))) / 5, alternative="greater"
     )
-    assert excess(evidence_of(wrong, values, labels).score, weight) > 1  # the twin: a sd that is a lie
+    assert excess(evidence_of(wrong, values, labels), weight) > 1  # the twin: a sd that is a lie
 
 
 @pytest.mark.slow
@@ -123,7 +125,7 @@ def test_two_by_two_is_valid_at_every_margin(own, other, floor, protect, tail):
             values = np.where(row < own, row < among, row - own < yes - among).astype(float)
             values[inside:own] = values[own + outside :] = np.nan
             law = hypergeom.pmf(among, inside + outside, yes, inside)
-            worst.append(excess(evidence_of(test, values, {"g": group}).score, law))
+            worst.append(excess(evidence_of(test, values, {"g": group}), law))
     assert max(worst) <= ROOM
     assert max(worst) > (0.15 if tail == "proved" else 0.5)
 
@@ -163,7 +165,7 @@ def test_group_tests_are_valid_under_permutation(first, second):
     for table in tables_to_permute(size, 1):
         columns = [np.append(np.delete(table, draw), table[draw]) for draw in draws]
         for test in tests:
-            assert excess(evidence_of(test, np.array(columns).T, labels).score) <= ROOM
+            assert excess(evidence_of(test, np.array(columns).T, labels)) <= ROOM
 
 
 @pytest.mark.slow
@@ -180,13 +182,13 @@ def test_correlations_are_valid_under_permutation():
                 floor=floor,
                 alternative="greater",
             )
-            assert excess(evidence_of(test, table[orders], {"y": partner}).score) <= ROOM
+            assert excess(evidence_of(test, table[orders], {"y": partner})) <= ROOM
         every_third = table[orders[:, ::3]]
         assert (
             excess(
                 evidence_of(
                     discreet.Correlation(partner="y", alternative="greater"), every_third, {"y": partner}
-                ).score
+                )
             )
             <= 1.1
         )
@@ -197,10 +199,7 @@ def test_signed_rank_is_valid_for_symmetric_values():
     """Over all signs of fixed sizes, tied, zero or missing, it scores no more often than its p-value says."""
     signs = all_tables([-1, 1], 10)
     for sizes in tables_to_permute(10, 4):
-        assert (
-            excess(evidence_of(discreet.SignedRank(alternative="greater"), signs * sizes[:, None]).score)
-            <= ROOM
-        )
+        assert excess(evidence_of(discreet.SignedRank(alternative="greater"), signs * sizes[:, None])) <= ROOM
 
 
 def signed_rank_law(n):
@@ -338,14 +337,15 @@ def test_strata_are_tested_validly_under_permutation():
     for table in tables_to_permute(10, 5):
         columns = [np.append(table[list(a)], table[5:][list(b)]) for a in half[::3] for b in half[::3]]
         for test in tests:
-            score = evidence_of(test, np.array(columns).T, labels).score
-            assert excess(score) <= 1.1  # a third of the orders: not exactly all draws
+            assert (
+                excess(evidence_of(test, np.array(columns).T, labels)) <= 1.1
+            )  # a third of the orders: not exactly all draws
 
 
 def test_a_score_map_is_gentle_and_valid():
     """A score never climbs faster than the limit, never falls, and never beats its p-value."""
     survival = tails.bernoulli_sum(400, 0.5, 12.0)
-    steps = score_map(survival, 0.1, 12.0)
+    steps = score_map(survival, 0.1, 12.0, multiple=1.0)
     assert 0.999 * SLOPE * 0.1 <= steps.move(0.1) <= 1.001 * SLOPE * 0.1
     assert steps.move(0.05) >= steps.move(0.1) * 8 / 16
     # Half a move may cross one step more than half of the steps.
@@ -356,11 +356,38 @@ def test_a_score_map_is_gentle_and_valid():
     assert np.all(ndtr(-steps(t)) >= np.where(steps(t) > 0, survival(t), 0) / ROOM)
 
 
+@pytest.mark.parametrize("times", [1.3, 2.2, 9.0])
+def test_a_tail_some_times_the_normal_one_costs_no_steepness(times):
+    """The law of a map may be a multiple of the normal tail: valid for it alone, as sharp as the tail."""
+
+    def survival(t):
+        return np.minimum(times * ndtr(-t), 1.0)
+
+    steps, one = score_map(survival, 0.1, 12.0), score_map(survival, 0.1, 12.0, multiple=1.0)
+    t = np.linspace(0.01, 11.9, 2_000)
+    null = discreet.Null("normal", steps.top, "proved", multiple=steps.multiple)
+    assert np.all(null.survival(steps(t)) >= np.minimum(survival(t), 0.5) / ROOM)
+    assert np.any(ndtr(-steps(t)) < survival(t) / ROOM) == (
+        steps.multiple > 1
+    )  # the twin: the law without it
+    far = t > 3
+    assert np.all(null.survival(steps(t[far])) <= survival(t[far] - 2 * steps.step) * 1.1)
+    assert times < 1.5 or np.all(ndtr(-one(t[far & (t < 4)])) > 1.2 * survival(t[far & (t < 4)]))
+
+
 def test_gentle_keeps_what_already_climbs_slowly():
     """Scores that climb within the limit are returned as they are."""
     scores = np.array([0.0, 0.5, 1.0, 1.0, 1.9])
     assert np.allclose(gentle(scores, 1.0), scores)
     assert np.allclose(gentle(np.array([0.0, 0.0, 5.0, 5.0]), 1.0), [0, 0, 1, 2])
+
+
+def test_scores_on_both_sides_of_zero_may_be_farther_apart():
+    """Where scores rise fast near zero, those of statistics of opposite signs are; wrong twin: one side."""
+    steps = ScoreMap(1.0, np.array([0.0, 1.0, 1.5, 1.6, 1.7]))
+    assert steps.across(2.0) == 2.0
+    assert steps.across(3.0) == 2.5
+    assert steps.move(2.0) < steps.across(2.0)
 
 
 def test_a_score_map_with_more_influence_than_height_has_one_step():

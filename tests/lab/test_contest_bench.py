@@ -34,6 +34,7 @@ from discreet.privacy.curves import zcdp_delta
 from discreet.privacy.events import Pure
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("setting", joint_flip.SETTINGS)
 def test_joint_permute_and_flip_is_reproduced(setting):
@@ -92,6 +93,7 @@ def test_packaged_synthesizers_show_what_stands_out(name):
     assert analyst.ordinary(made).reported[0]
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_intervals_by_hand_hold_the_difference():
     """As often as they say, with their noise; Wald's around the same noisy differences do not."""
@@ -124,6 +126,7 @@ def test_hypotheses_in_turn_are_decided_in_order():
         assert (online_rivals.decided(name, p[:4], 0.1) == whole[:4]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(4, twins=2)
 @pytest.mark.parametrize("investing", [False, True])
 def test_paprika_is_reproduced(investing):
@@ -318,6 +321,7 @@ def test_aim_fits_by_least_squares():
     assert np.concatenate((model.single, model.pair)) == pytest.approx(best)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_aim_leaves_nulls_at_their_level_and_finds_too_many():
     """On nulls p-values are small about as often as they should be, and yet BH is wrong far more often."""

@@ -76,6 +76,7 @@ def test_weighed_columns_stand_for_plain_ones():
     must_fail(assert_mean_at_most, passed, wrong=0.1, truth=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.5, 0.02])
 def test_every_case_can_be_drawn_where_it_matters(rate):
     """Every case of every test has directions, finite weights and a basis."""

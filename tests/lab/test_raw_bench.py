@@ -264,7 +264,7 @@ def test_copies_are_somebody_elses_answers(tmp_path):
 def test_tables_bench_runs_small(tmp_path, monkeypatch):
     """A table that is there is compared and checked; the words give shares and verdicts."""
     small_table(tmp_path)
-    monkeypatch.setattr(tables, "SURVEYS", {"small": SMALL})
+    monkeypatch.setattr(surveys, "SURVEYS", {"small": SMALL})
     how = tables.How(epsilons=(1.0,), people=(500, 10_000, None), releases=1, checks=1)
     task = tables.Task(tmp_path, "small", 500, how)
     found = {"small": [tables.compare(task), tables.compare(replace(task, people=None))]}

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import ndtr
 
 import discreet
 from budget import assert_mean_at_most, must_fail
@@ -16,7 +17,7 @@ from discreet.evidence.core.certificate import Null
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.scores import measured_scores, noisy_tail
-from discreet.methods.auto.belief import Belief, Public, measured_of, states_of
+from discreet.methods.auto.belief import Belief, Public, _product, _selected, measured_of, states_of
 from discreet.methods.auto.look import QUESTIONS, SHARE, TIES, _between, _last, _longest_run, ready_looked
 from discreet.methods.auto.method import route
 from discreet.methods.aware.count import STEPS, in_steps
@@ -256,6 +257,61 @@ def test_every_law_of_scores_has_its_states(null, m):
     strength = states.expected.reshape(-1, 9, 2, states.ranks.size)
     assert (np.diff(strength, axis=1) >= -1e-9).all()
     assert np.isfinite(states.variance).all()
+
+
+@pytest.mark.parametrize("most", [2.0, 1000.0])
+def test_noise_after_stages_is_that_of_their_schedule(most):
+    """Of many numbers at once it is that of each, stage by stage; for fewer stages it is another."""
+    known = dataclasses.replace(public(), most=most)
+    signals, count = np.array([1.0, 2.5, 40.0, 300.0])[:, None], np.array([2, 4, 5, 30, 500, 1000])
+
+    def alone(real, measured, stages):
+        later = schedule(max(1, round(real)), measured)[:stages]
+        precision = (1 - sum(share for _, share in later)) / min(measured, most)
+        for least, share in later:
+            left = real + (measured - real) * 2 * float(ndtr(-least))
+            precision += share / min(left, most)
+        return known.each / precision
+
+    def one_by_one(stages):
+        return [[alone(min(real, n), n, stages) for n in count.tolist()] for real in signals[:, 0].tolist()]
+
+    noise = known.noise(signals, count)
+    np.testing.assert_allclose(noise, one_by_one(None), rtol=1e-12)
+    with pytest.raises(AssertionError):
+        np.testing.assert_allclose(noise, one_by_one(4), rtol=1e-3)
+
+
+def test_as_many_are_selected_as_are_asked_for():
+    """Chances to be selected add up to the number over all scores of a state; smaller ones do not."""
+    rng = np.random.default_rng(4)
+    middle = np.linspace(0.0, 12.0, 129)
+    everything = rng.gamma(0.5, 30.0, (50, 129)).astype(np.float32)
+    for count in (2, 40, 700):
+        chance = _selected(everything, middle, 0.6, count)
+        selected = (everything * chance).sum(axis=1)
+        np.testing.assert_allclose(selected, count, rtol=0.02)
+        with pytest.raises(AssertionError):
+            np.testing.assert_allclose((everything * chance**1.2).sum(axis=1), count, rtol=0.02)
+
+
+@pytest.mark.parametrize("shape", [(612, 129, 160), (1, 129, 96), (32, 5000, 90)])
+def test_a_product_in_parts_is_the_product(shape):
+    """Whatever the sizes, also where one row is more than is multiplied at once."""
+    rows, inner, columns = shape
+    rng = np.random.default_rng(6)
+    left, right = rng.random((rows, inner)), rng.random((inner, columns))
+    np.testing.assert_allclose(_product(left, right), left @ right, rtol=1e-12)
+
+
+def test_unlikely_states_decide_no_question():
+    """States with a ten billionth of the weight leave the question as it is; a tenth of it may change it."""
+    states = states_of(public())
+    few = np.zeros(states.signals.size)
+    few[100:104] = 0.25
+    asked = Belief(states, few).question(0.5)
+    assert Belief(states, few + 1e-11).question(0.5) == asked
+    assert Belief(states, few + 0.1).question(0.5) != asked
 
 
 def test_scores_whose_norm_is_small_are_all_told():

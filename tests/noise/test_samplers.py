@@ -1,6 +1,7 @@
 """Exact samplers: their laws, the exactness of their coins, and twins at the wrong scale."""
 
 import decimal
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -171,9 +172,12 @@ def test_lowest_digits_drawn_together():
     right, wrong = geometric_law(40.0, 0, 13), geometric_law(42.0, 0, 13)
     assert_frequencies(counts, right)
     must_fail(assert_frequencies, counts, wrong=wrong, truth=right)
-    low = samplers._lowest(Fraction(40), 1, N)
+    low = samplers._lowest(samplers._prepared(Fraction(40)), N)
     assert_mean_is(low, np.exp(-1 / 40) / (1 + np.exp(-1 / 40)))
-    steep = samplers._lowest(Fraction(2), 2, N)
+    steep_scale = replace(
+        samplers._prepared(Fraction(2)), places=2, surely=samplers.floor_of_exp(Fraction(2), 64)
+    )
+    steep = samplers._lowest(steep_scale, N)
     weights = np.exp(-np.arange(4) / 2)
     assert_frequencies(np.bincount(steep, minlength=4), weights / weights.sum())
 

@@ -506,6 +506,7 @@ def test_invented_tables_have_many_people_beside_their_columns(n, m, people, col
     assert comparison.stand_in(n, m) == (people, columns)
 
 
+@pytest.mark.slow
 def test_a_table_with_fewer_columns_stands_for_a_wide_one(monkeypatch):
     """Found and false discoveries are counted for all columns, and few of them are false."""
     monkeypatch.setattr(comparison, "ENTRIES", 100_000)

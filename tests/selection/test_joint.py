@@ -226,6 +226,7 @@ def test_what_is_refused():
     assert discreet.top_k(np.arange(1500.0), 1500, **few).k == 1500
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("setting", joint_flip.SETTINGS)
 def test_published_accuracy_is_reached(setting):

@@ -85,8 +85,8 @@ def bench_auto(
     from discreet.lab.bench import auto
     from discreet.progress import progress
 
-    drawn = auto.by_lot(lots, seed)
-    scores: list[auto.Scored | auto.Lot] = []
+    drawn = auto.at_random(lots, seed)
+    scores: list[auto.Scored | auto.Drawn] = []
     if only != "tables":
         scores += drawn[0] if lots else auto.SCORES
     if only != "scores":
@@ -205,8 +205,10 @@ def bench_plan(
 
 @bench.command("tables")
 def bench_tables(
-    folder: Path = typer.Option(..., help="Where the public tables are, as Parquet files."),
+    folder: Path = typer.Option(..., help="Where the tables are, as Parquet files; tables.toml says more."),
+    only: str = typer.Option("", help="Only tables whose names begin like this."),
     quick: bool = typer.Option(False, help="Only 2,000 people, epsilon 1 and two releases."),
+    whole: bool = typer.Option(False, help="Everyone, and no fewer people."),
     protected: bool = typer.Option(False, help="Protect who is in which group, too."),
     releases: int = typer.Option(10, help="Releases that are averaged."),
     checks: int = typer.Option(100, help="Releases that check the false discovery rate."),
@@ -215,10 +217,10 @@ def bench_tables(
     """Print which discoveries without privacy are found on public tables of people, beside noise by hand."""
     from dataclasses import replace
 
-    from discreet.lab.bench import tables
+    from discreet.lab.bench import described, tables
     from discreet.progress import progress
 
-    names = tables.present(folder)
+    names = [name for name in described.in_folder(folder) if name.startswith(only)]
     if not names:
         typer.echo(f"skipped: none of the tables is in {folder}; they are {', '.join(tables.FILES)}")
         return
@@ -226,12 +228,12 @@ def bench_tables(
         from discreet.lab.bench import permuted as null
 
         with progress("releases", permuted * len(names)) as tick:
-            typer.echo(
-                null.in_words(null.run(folder, permuted, "everything" if protected else "columns", tick))
-            )
+            protect = "everything" if protected else "columns"
+            typer.echo(null.in_words(null.run(folder, names, permuted, protect, tick)))
         return
     how = tables.QUICK if quick else tables.How(releases=releases, checks=checks)
     how = replace(how, protect="everything" if protected else "columns")
+    how = replace(how, people=(None,)) if whole else how
     with progress("tables", len(names) * (len(how.people) + 1)) as tick:
-        results, checked = tables.run(folder, how, tick)
+        results, checked = tables.run(folder, names, how, tick)
     typer.echo(tables.in_words(results, checked, how))

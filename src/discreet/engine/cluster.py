@@ -99,7 +99,7 @@ def run(client: Any, nodes: Sequence[Any]) -> list[Any]:
 
 
 def gathered(client: Any, futures: Sequence[Any]) -> list[Any]:
-    """Wait for results and return them; what failed is told in words that hold no data."""
+    """Wait for results and return them; what failed is reported in words that hold no data."""
     try:
         results: list[Any] = client.gather(list(futures))
     except Exception as error:  # noqa: BLE001 - whatever it is, its text may quote the data

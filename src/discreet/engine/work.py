@@ -59,7 +59,7 @@ def guarded(function: Callable[P, T]) -> Callable[P, T | Failure]:
                 return function(*args, **kwargs)
         except DiscreetError as refusal:
             return Failure(str(refusal), refused=True)
-        except Exception as error:  # noqa: BLE001 - see above: only its kind may be told
+        except Exception as error:  # noqa: BLE001 - see above: only its kind may be reported
             return Failure(f"a worker could not count its part of the data ({type(error).__name__})", False)
 
     return safe

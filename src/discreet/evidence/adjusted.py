@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SLOPE = 1.02  # near-normal laws: scores climb hardly faster than z from the start
 _FEWEST = 0.8  # the effect is shrunk where there is less than this share of the information
 
 
@@ -167,7 +166,7 @@ class Adjusted(Grouped):
     def _evidence(self, names: Sequence[str], contrast: Floats, deviation: Floats, known: _Known) -> Evidence:
         clip = ceiling_for(self.ceiling, known.people)
         survival = partial(_tail, known.influence)
-        steps = score_map(survival, known.influence, clip, grow=known.grow, slope=SLOPE)
+        steps = score_map(survival, known.influence, clip, grow=known.grow)
         raw = contrast / np.maximum(deviation, known.pull / known.influence)
         least = 12 * _FEWEST * (known.pull / known.influence) ** 2
         share = 2 * contrast / np.maximum(12 * deviation**2, least)
@@ -175,7 +174,7 @@ class Adjusted(Grouped):
             names,
             steps(toward(raw, self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(known.influence, known.grow),
             proof="docs/proofs/adjusted.md",
             basis="checked",

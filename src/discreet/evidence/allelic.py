@@ -29,18 +29,7 @@ class Allelic(AlleleCounts):
 
     Parameters
     ----------
-    {protect}
-    {maf_floor}
-    {case_floor}
-    {group}
-    {levels}
-    {stratum}
-    {strata}
-    {adjust}
-    {alternative}
-    {ceiling}
-    {tail}
-    {adjacency}
+    {...}
 
     Notes
     -----

@@ -46,9 +46,7 @@ class Anova(SeveralGroups):
     floor : float
         The least standard deviation that is divided by, as a share of the width; 0.2 by default (uniform
         values have 0.29, a yes of 5% has 0.22). A smaller one costs noise and pays where columns vary less.
-    {protect}
-    {ceiling}
-    {adjacency}
+    {...}
 
     Notes
     -----

@@ -13,10 +13,10 @@ from discreet.alternative import toward
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import allele_effect, allele_share, some_at_a_time
-from discreet.evidence.core.cap import NEAR_NORMAL, Cap, answers_tail, proved_answers_tail
+from discreet.evidence.core.cap import Cap, answers_tail, proved_answers_tail
 from discreet.evidence.core.case_control import moments_of
 from discreet.evidence.core.genetic import SMALL, TEXTS, AlleleCounts
-from discreet.evidence.core.scores import SLOPE, basis_of, ceiling_for, conclude, score_map
+from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,18 +105,10 @@ class Carriers(AlleleCounts):
         Public: the smallest minor allele frequency that is left as it is; z of rarer alleles is made smaller,
         so that one person moves it no more. If None, 0.15, and down to 0.05 where so many people leave little
         noise.
-    {case_floor}
-    {group}
-    {levels}
-    {stratum}
-    {strata}
-    {adjust}
-    {alternative}
-    {ceiling}
+    {...}
     tail : {"safe", "proved", "normal"}
         "safe" (default) is checked against exact laws; "proved" holds for every study, and is some 6% of z
         less sharp; "normal" is the usual approximation.
-    {adjacency}
 
     Notes
     -----
@@ -161,9 +153,8 @@ class Carriers(AlleleCounts):
         design = self.design(counts)
         limit = self._limit(counts)
         cap, clip = limit.cap, ceiling_for(self.ceiling, design.people)
-        slope = SLOPE if self.tail == "proved" else NEAR_NORMAL
         survival = self._survival(limit, clip)
-        steps = score_map(lambda t: _WAYS * survival(t), cap.influence, clip, grow=cap.grow, slope=slope)
+        steps = score_map(lambda t: _WAYS * survival(t), cap.influence, clip, grow=cap.grow)
         score, share = np.empty(len(counts.names)), np.empty(len(counts.names))
         for some in some_at_a_time(score.size):
             seen = counts.counts[:, :, :3, some].astype(np.float64)  # strata, groups, genotypes, variants
@@ -176,7 +167,7 @@ class Carriers(AlleleCounts):
             counts.names,
             score,
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/association.md",
             basis=basis_of(self.tail, "checked"),

@@ -60,14 +60,16 @@ class Compare(Test):
     whether an entry is missing depends on the group alone or on the value alone, that by itself makes no
     false discoveries; if it depends on both together, no test on those present can be valid. Estimates are
     differences of rates (answers) or of means in the units of the column; for numbers without bounds, means
-    of numbers clipped to the learned range, which the estimate names. The scores of method="aware" compare
-    numbers by ranks, and its effects are P(larger) - P(smaller). Subgroups cost little: a person is in only
-    one of them, so that each of ten has no more noise than a single subgroup of its size would have. With
-    `adjust` the null hypothesis is that entries and groups are independent given the covariates, in which
-    either the log odds of the group or the mean of the column is linear; estimates are differences among
-    comparable people (matching weights), and p-values are approximate. Proofs: docs/proofs/balance.md,
-    docs/proofs/subgroups.md, docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware"
-    docs/proofs/compare.md.
+    of numbers clipped to the learned range, which the estimate names. People who are too few to tell where
+    many columns lie (below about 280 times the root of their number at epsilon = 1) are compared by ranks,
+    unless the columns seem to be on one scale, and estimates are z scores. The scores of method="aware"
+    compare numbers by ranks, and its effects are P(larger) - P(smaller). Subgroups cost little: a person is
+    in only one of them, so that each of ten has no more noise than a single subgroup of its size would
+    have. With `adjust` the null hypothesis is that entries and groups are independent given the covariates,
+    in which either the log odds of the group or the mean of the column is linear; estimates are differences
+    among comparable people (matching weights), and p-values are approximate. Proofs:
+    docs/proofs/balance.md, docs/proofs/subgroups.md, docs/proofs/all-privacy.md, docs/proofs/all-fdr.md;
+    for the scores of "aware" docs/proofs/compare.md.
 
     References
     ----------

@@ -47,10 +47,7 @@ class Contingency(Grouped):
     Parameters
     ----------
     {group}
-    {levels}
-    {protect}
-    {ceiling}
-    {adjacency}
+    {...}
 
     Notes
     -----
@@ -177,7 +174,7 @@ class Contingency(Grouped):
             names,
             np.concatenate(scores),
             alternative="greater",
-            top=max(table.steps.top for table in known),
+            steps=[table.steps for table in known],
             sensitivity=max(table.sensitivity for table in known),
             proof=PROOF,
             basis="checked",

@@ -292,7 +292,7 @@ class Correlation(Test):
             names,
             steps(toward(each / known.deviation, self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(influence),
             proof="docs/proofs/correlation.md",
             basis=basis_of(
@@ -316,7 +316,7 @@ class Correlation(Test):
             sums.names,
             steps(toward(raw, self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/correlation.md",
             basis=basis_of(self.tail, "checked"),

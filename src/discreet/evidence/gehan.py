@@ -12,7 +12,7 @@ import scipy
 
 from discreet.alternative import toward
 from discreet.docstrings import documented
-from discreet.evidence.core.cap import NEAR_NORMAL, caps
+from discreet.evidence.core.cap import caps
 from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, about_sizes
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
@@ -42,12 +42,7 @@ class Gehan(Censored):
     Parameters
     ----------
     {group}
-    {event}
-    {levels}
-    {alternative}
-    {protect}
-    {ceiling}
-    {adjacency}
+    {...}
 
     Notes
     -----
@@ -123,14 +118,14 @@ class Gehan(Censored):
         z = excess / np.maximum(deviation, pull / influence)
         grow = math.sqrt(1 + 7 / 8 * influence**2 + influence**4 / 8) - 1
         clip = ceiling_for(self.ceiling, sum(about))
-        steps = score_map(partial(lattice_tail, influence), influence, clip, grow=grow, slope=NEAR_NORMAL)
+        steps = score_map(partial(lattice_tail, influence), influence, clip, grow=grow)
         first, second = present
         moves = 3 if protected else 2
         return conclude(
             names,
             steps(toward(z, self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(influence, grow),
             proof="docs/proofs/gehan.md",
             basis="checked",

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
-from discreet.evidence.core.association import SLOPE, allele_effect, allele_share, padded, some_at_a_time
+from discreet.evidence.core.association import allele_effect, allele_share, padded, some_at_a_time
 from discreet.evidence.core.case_control import allele_tails_of, moments_of
 from discreet.evidence.core.genetic import TEXTS, CaseControl
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
@@ -39,18 +39,10 @@ class Genotypic(CaseControl):
 
     Parameters
     ----------
-    {protect}
-    {maf_floor}
-    {case_floor}
-    {group}
-    {levels}
-    {stratum}
-    {strata}
-    {ceiling}
+    {...}
     tail : {"safe", "normal"}
         "safe" (default) tries many directions and asks more than "normal"; it is checked by simulation, not
         proved. Prefer `Trend` unless you look for dominant or recessive variants.
-    {adjacency}
 
     Notes
     -----
@@ -126,12 +118,12 @@ class Genotypic(CaseControl):
             if self.tail == "normal"
             else allele_tails_of(self, counts, alleles=False).exact(2 * least, clip)
         )
-        steps = score_map(lambda t: _both_tails(t, self.tail, survival), step, clip, grow=shrink, slope=SLOPE)
+        steps = score_map(lambda t: _both_tails(t, self.tail, survival), step, clip, grow=shrink)
         return conclude(
             counts.names,
             steps(raw),
             alternative="two-sided",
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(step, shrink),
             proof="docs/proofs/association.md",
             basis=basis_of(self.tail, "checked"),

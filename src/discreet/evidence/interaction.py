@@ -195,7 +195,7 @@ class Interaction(Grouped):
             sums.names,
             steps(toward(z, self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(influence),
             proof="docs/proofs/interaction.md",
             basis=basis_of(self.tail),

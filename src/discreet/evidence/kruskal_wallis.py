@@ -35,10 +35,7 @@ class KruskalWallis(SeveralGroups):
     Parameters
     ----------
     {group}
-    {levels}
-    {protect}
-    {ceiling}
-    {adjacency}
+    {...}
 
     Notes
     -----

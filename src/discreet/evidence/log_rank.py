@@ -11,7 +11,6 @@ import numpy as np
 
 from discreet.alternative import toward
 from discreet.docstrings import documented
-from discreet.evidence.core.cap import NEAR_NORMAL
 from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, about_sizes
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
@@ -45,12 +44,7 @@ class LogRank(Censored):
     Parameters
     ----------
     {group}
-    {event}
-    {levels}
-    {alternative}
-    {protect}
-    {ceiling}
-    {adjacency}
+    {...}
 
     Notes
     -----
@@ -134,14 +128,14 @@ class LogRank(Censored):
         influence, grow = known.influence, known.grow
         z = contrast / np.maximum(np.sqrt(variance), np.maximum(pull, known.least) / influence)
         clip = ceiling_for(self.ceiling, known.people)
-        steps = score_map(partial(lattice_tail, influence), influence, clip, grow=grow, slope=NEAR_NORMAL)
+        steps = score_map(partial(lattice_tail, influence), influence, clip, grow=grow)
         first, second = present
         moves = 3 if known.protected else 2
         return conclude(
             names,
             steps(toward(-z, self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(influence, grow),
             proof="docs/proofs/log-rank.md",
             basis="checked",

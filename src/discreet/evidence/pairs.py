@@ -198,7 +198,7 @@ def _evidence(
         names,
         np.concatenate(scores),
         alternative="greater",
-        top=max(kind.steps.top for kind in used),
+        steps=[kind.steps for kind in used],
         sensitivity=max(kind.sensitivity for kind in used),
         proof=PROOF,
         basis="checked",

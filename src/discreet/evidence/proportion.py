@@ -17,7 +17,16 @@ from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.means import combine, mean_effect, side, size
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.scores import SLOPE, ScoreMap, ceiling_for, conclude, enough, gentle, scores_of_p
+from discreet.evidence.core.scores import (
+    MULTIPLES,
+    SLOPE,
+    ScoreMap,
+    ceiling_for,
+    conclude,
+    enough,
+    sharpest,
+    staircase,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +142,7 @@ class Proportion(Test):
             names,
             score,
             alternative=self.alternative,
-            top=max(each.top for each in steps),
+            steps=steps,
             sensitivity=max(each.move(1.0) for each in steps),
             proof="enumerated",
             effect=effect,
@@ -141,8 +150,9 @@ class Proportion(Test):
 
 
 def binomial_score_map(n: int, rate: float, ceiling: float) -> ScoreMap:
-    """Return the score of every count 0..n: the z of P(Bin(n, rate) >= count), inside [0, ceiling]."""
+    """Return the score of every count 0..n, from P(Bin(n, rate) >= count), inside [0, ceiling]."""
     count = np.arange(1, n + 1, dtype=np.float64)
     p = np.asarray(scipy.special.betainc(count, n - count + 1, rate), dtype=np.float64)
-    scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n * rate * (1 - rate))))
-    return ScoreMap(1.0, np.minimum(scores, ceiling))
+    deviation = float(np.sqrt(n * rate * (1 - rate)))
+    maps = [staircase(1.0, p, SLOPE / deviation, multiple) for multiple in MULTIPLES]
+    return sharpest(maps, lambda each: each.move(1.0) * deviation).clipped(ceiling)

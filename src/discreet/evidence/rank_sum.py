@@ -163,7 +163,7 @@ class RankSum(Grouped):
             names,
             steps(toward(excess / cap.of_ranks(first, second), self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/ranks.md",
             basis=basis_of(self.tail),

@@ -52,14 +52,9 @@ class Score(Genetic):
         "PC2"], or {"age": (18, 90), "sex": ["1", "2"], "PC1": None}. A name alone, or None, is a number as
         it is. The trait's residuals, winsorised at one to three deviations, are tested in its place; whoever
         lacks a covariate is left out. Of PLINK files: columns of `Plink.covar`.
-    {maf_floor}
-    {stratum}
-    {strata}
-    {alternative}
-    {ceiling}
+    {...}
     tail : {"safe", "normal"}
         "safe" (default) is checked by simulation, not proved; "normal" is the usual approximation.
-    {adjacency}
 
     Notes
     -----

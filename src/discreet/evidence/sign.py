@@ -17,7 +17,16 @@ from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.means import combine, mean_effect, side, size
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.scores import SLOPE, ScoreMap, ceiling_for, conclude, enough, gentle, scores_of_p
+from discreet.evidence.core.scores import (
+    MULTIPLES,
+    SLOPE,
+    ScoreMap,
+    ceiling_for,
+    conclude,
+    enough,
+    sharpest,
+    staircase,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +136,7 @@ class Sign(Test):
             sums.names,
             steps(stronger),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(2.0),
             proof="enumerated",
             effect=effect,
@@ -138,8 +147,9 @@ def sign_score_map(n: int, ceiling: float) -> ScoreMap:
     """Return the score of every difference 0..n (below 0 it is 0)."""
     v = np.arange(1, n + 1)
     p = np.maximum(sign_tail(n, v), sign_tail(n - 1, v))
-    scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n)))
-    return ScoreMap(1.0, np.minimum(scores, ceiling))
+    deviation = float(np.sqrt(n))
+    maps = [staircase(1.0, p, SLOPE / deviation, multiple) for multiple in MULTIPLES]
+    return sharpest(maps, lambda each: each.move(2.0) * deviation / 2).clipped(ceiling)
 
 
 def sign_tail(n: int, v: RawArray) -> NDArray[np.float64]:

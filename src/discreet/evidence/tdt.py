@@ -204,7 +204,7 @@ class Transmissions:
             self.names,
             steps(toward(self.excess, test.alternative) / np.sqrt(below)),
             alternative=test.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(MOVES / float(np.sqrt(least))),
             proof="docs/proofs/tdt.md",
             public=_PUBLIC,

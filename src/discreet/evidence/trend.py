@@ -28,18 +28,7 @@ class Trend(AlleleCounts):
 
     Parameters
     ----------
-    {protect}
-    {maf_floor}
-    {case_floor}
-    {group}
-    {levels}
-    {stratum}
-    {strata}
-    {adjust}
-    {alternative}
-    {ceiling}
-    {tail}
-    {adjacency}
+    {...}
 
     Notes
     -----

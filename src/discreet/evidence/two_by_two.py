@@ -15,12 +15,12 @@ from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import PROVABLE, TEXTS
-from discreet.evidence.core.cap import NEAR_NORMAL, Cap, answers_tail, cap_at, caps, proved_answers_tail
+from discreet.evidence.core.cap import Cap, answers_tail, cap_at, caps, proved_answers_tail
 from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, Grouped, Groups, about_sizes
 from discreet.evidence.core.invented import evidence_of_sums
-from discreet.evidence.core.scores import SLOPE, basis_of, ceiling_for, conclude, score_map
+from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,8 +151,7 @@ class TwoByTwo(Grouped):
         protected = self.protect == "everything"
         about = about_sizes(sums.count, sums.rows, protected=protected)
         cap, clip = self._cap(*about), ceiling_for(self.ceiling, sum(about))
-        slope = SLOPE if self.tail == "proved" else NEAR_NORMAL
-        steps = score_map(self.survival(cap, clip), cap.influence, clip, grow=cap.grow, slope=slope)
+        steps = score_map(self.survival(cap, clip), cap.influence, clip, grow=cap.grow)
         (first, second), (no, own) = sums.present, sums.total
         excess = first * own - second * no
         z = excess / np.maximum(first + second, 1.0) / cap.of_answers(first, second, own + no)
@@ -160,7 +159,7 @@ class TwoByTwo(Grouped):
             sums.names,
             steps(toward(z, self.alternative)),
             alternative=self.alternative,
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/two-by-two.md",
             basis=basis_of(self.tail, "checked"),

@@ -143,7 +143,7 @@ class Vote(Test):
             rows.names,
             steps(votes),
             alternative="greater",
-            top=steps.top,
+            steps=[steps],
             sensitivity=steps.move(moved),
             adjacency=self.adjacency,
             proof="enumerated",

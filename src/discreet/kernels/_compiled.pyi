@@ -105,6 +105,31 @@ def lacking(
     sums: NDArray[np.int64],
     /,
 ) -> None: ...
+def lower_ends(
+    scores: NDArray[np.float64],
+    words: NDArray[np.uint16],
+    scale: float,
+    least: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    /,
+) -> None: ...
+def reaching(
+    lower: NDArray[np.float64],
+    words: NDArray[np.uint16],
+    needed: NDArray[np.float64],
+    places: NDArray[np.int64],
+    /,
+) -> int: ...
+def noisy(
+    scores: NDArray[np.float64],
+    high: NDArray[np.uint16],
+    low: NDArray[np.uint64],
+    scale: float,
+    gumbel: bool,
+    bounds: NDArray[np.float64],
+    /,
+) -> None: ...
+def negated(scores: NDArray[np.float64], limit: float, negative: NDArray[np.float64], /) -> None: ...
 def joint(
     negative: NDArray[np.float64],
     ranked: NDArray[np.float64],

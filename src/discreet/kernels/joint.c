@@ -5,12 +5,10 @@
    starts over with the same words. So what is chosen is the same function of scores and words, whoever chooses. */
 
 #include <math.h>
-#include <string.h>
 
 #include "kernels.h"
 
 #define ENTRIES 256
-#define SLOTS 2048 /* of a table in which chosen scores are looked up */
 #define MARGIN 0.125 /* as in joint.py */
 #define ULPS 0x1p-46 /* as in arrival.py: 64 units in the last place, for each of a handful of roundings */
 #define FUZZ 0x1p-44 /* more than the roundings of a binomial coefficient, 3 * JOINT_MOST + 2 of 2^-53 */
@@ -309,62 +307,6 @@ static void any_of(state *s, entry e, int64_t *ranks)
     ranks[k - 1] = e.worst;
 }
 
-static uint32_t slot_of(uint64_t bits)
-{
-    return (uint32_t)(bits * 0x9E3779B97F4A7C15u >> 53); /* 2^11 slots */
-}
-
-/* Where the ranks are: among equal scores the first is the one with the lower place, whatever was drawn. */
-static void places_of(const joint_question *asked, const int64_t *ranks, int64_t *places)
-{
-    int16_t table[SLOTS];
-    uint64_t score_of[JOINT_MOST];
-    int64_t occurrence[JOINT_MOST], seen[JOINT_MOST];
-    size_t start[JOINT_MOST], end[JOINT_MOST], different = 0, filled = 0;
-    memset(table, -1, sizeof table);
-    for (size_t i = 0; i < asked->k; i++) {
-        const double value = asked->ranked[ranks[i]];
-        int64_t low = 0, high = ranks[i]; /* the first rank with this score */
-        while (low < high) {
-            const int64_t middle = (low + high) / 2;
-            if (asked->ranked[middle] < value)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        occurrence[i] = ranks[i] - low;
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        if (different > 0 && score_of[different - 1] == bits) {
-            end[different - 1] = i + 1;
-            continue;
-        }
-        uint32_t slot = slot_of(bits);
-        while (table[slot] >= 0)
-            slot = (slot + 1) % SLOTS;
-        table[slot] = (int16_t)different;
-        score_of[different] = bits;
-        seen[different] = 0;
-        start[different] = i;
-        end[different++] = i + 1;
-    }
-    for (size_t i = 0; i < asked->m; i++) {
-        uint64_t bits;
-        memcpy(&bits, &asked->negative[i], sizeof bits);
-        for (uint32_t slot = slot_of(bits); table[slot] >= 0; slot = (slot + 1) % SLOTS) {
-            const int16_t at = table[slot];
-            if (score_of[at] != bits)
-                continue;
-            if (start[at] < end[at] && occurrence[start[at]] == seen[at]) {
-                places[filled++] = (int64_t)i;
-                start[at]++;
-            }
-            seen[at]++;
-            break;
-        }
-    }
-}
-
 int choose_joint(const joint_question *asked, int64_t *places)
 {
     state s = {.asked = asked, .left = asked->count, .trouble = FINE, .inverse = {1}};
@@ -376,6 +318,6 @@ int choose_joint(const joint_question *asked, int64_t *places)
     if (s.trouble == FINE)
         any_of(&s, winner, ranks);
     if (s.trouble == FINE)
-        places_of(asked, ranks, places);
+        find_places(asked, ranks, places);
     return s.trouble == FINE ? 1 : s.trouble == DEEPER ? -1 : 0;
 }

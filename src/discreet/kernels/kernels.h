@@ -15,8 +15,10 @@ extern int widest;
 
 #if defined(__GNUC__)
 #define INLINE static inline __attribute__((always_inline))
+#define APART restrict /* arrays that do not overlap */
 #else
 #define INLINE static
+#define APART
 #endif
 
 #if defined(__GNUC__)
@@ -158,6 +160,26 @@ void add_rows(const entries *from, const int8_t *group, const clipping *how, voi
 /* Bytes of memory that this takes. */
 size_t strip_memory(size_t columns);
 
+#define CONTEST_WORDS 1024 /* what a uniform's first ten bits can be: a table of these stays in the fastest cache */
+
+/* Scores in a contest, the scale of their noise, and the first 16 bits of everyone's uniform. */
+typedef struct {
+    const double *scores;
+    const uint16_t *words;
+    size_t count;
+    double scale;
+} contestants;
+
+/* Add to each score, in units of the noise, the least noise with such a word: least[CONTEST_WORDS], lower[count]. */
+void lower_ends(const contestants *who, const double *least, double *lower);
+
+/* Find whose lower end is not below what is needed with such a word, needed[CONTEST_WORDS]: places[count], of which as
+   many are set as it returns. */
+size_t reaching(const double *lower, const uint16_t *words, size_t count, const double *needed, int64_t *places);
+
+/* Scores plus noise at eighty bits, of the Gumbel law or Laplace's, and ends of intervals around: bounds[3][count]. */
+void noisy(const contestants *who, const uint64_t *low, int gumbel, double *bounds);
+
 #define JOINT_MOST 128 /* the largest k of a joint choice in C */
 
 /* Which k of m: scores with their signs changed, in their places, negative[m]; the smallest of these sorted,
@@ -170,9 +192,16 @@ typedef struct {
     size_t count;
 } joint_question;
 
+/* Change the signs of scores, clip them to +-limit, and put NaN at the limit. */
+void negated(const double *scores, size_t count, double limit, double *negative);
+
 /* Choose; places[k], rising. Returns 1, or 0 where doubles or the words do not suffice, or -1 where `ranked` does not;
    then nothing is chosen. No binomial coefficient may be beyond 10^300. */
 int choose_joint(const joint_question *asked, int64_t *places);
+
+/* Find where the scores of these ranks are, places[k], rising; ranks rise. Of equal scores the one with the lower
+   place comes first, whatever was drawn. */
+void find_places(const joint_question *asked, const int64_t *ranks, int64_t *places);
 
 /* People worked on together, so that all of their entries stay in the processor's cache. */
 size_t strip_size(size_t columns);

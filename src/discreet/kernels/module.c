@@ -3,8 +3,8 @@
    Only the stable ABI is used, so one build serves Python 3.11 and all later ones. A refusal is a ValueError that
    speaks of sizes alone. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "module.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,21 +12,7 @@
 #include <unistd.h>
 #endif
 
-#include "kernels.h"
-
 #define CHUNK ((size_t)1 << 18) /* bytes read at a time: they stay in the processor's cache while counted */
-
-/* Bytes in a product of sizes, or -1 where one is negative or the product is no size. */
-static Py_ssize_t product(Py_ssize_t a, Py_ssize_t b)
-{
-    return a < 0 || b < 0 || (b > 0 && a > PY_SSIZE_T_MAX / b) ? -1 : a * b;
-}
-
-static PyObject *refuse(void)
-{
-    PyErr_SetString(PyExc_ValueError, "buffers of other sizes than the numbers say");
-    return NULL;
-}
 
 /* Set groups and the part of the table that begins at `start`, or return 0 where sizes do not fit. */
 static int fits(const Py_buffer *masks, const Py_buffer *counts, Py_ssize_t cells, Py_ssize_t stride,
@@ -374,32 +360,6 @@ static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyLong_FromLong(HAS_VECTOR_POPCOUNT ? 2 : HAS_AVX2 ? 1 : 0);
 }
 
-PyDoc_STRVAR(joint_doc, "joint(negative, ranked, spread, epsilon, words, places): choose len(places) jointly; "
-                        "0 where doubles do not suffice, -1 where more ranks are needed.");
-
-static PyObject *joint(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    Py_buffer negative, ranked, words, places;
-    double spread, epsilon;
-    if (!PyArg_ParseTuple(arguments, "y*y*ddy*w*", &negative, &ranked, &spread, &epsilon, &words, &places))
-        return NULL;
-    const joint_question asked = {negative.buf, ranked.buf, (size_t)negative.len / 8, (size_t)ranked.len / 8,
-                                  (size_t)places.len / 8, spread, epsilon, words.buf, (size_t)words.len / 8};
-    const int good = asked.k >= 1 && asked.k <= JOINT_MOST && asked.k < asked.known && asked.known <= asked.m &&
-                     asked.m < (size_t)1 << 30;
-    int chosen = 0;
-    if (good) {
-        Py_BEGIN_ALLOW_THREADS
-        chosen = choose_joint(&asked, places.buf);
-        Py_END_ALLOW_THREADS
-    }
-    PyBuffer_Release(&negative);
-    PyBuffer_Release(&ranked);
-    PyBuffer_Release(&words);
-    PyBuffer_Release(&places);
-    return good ? PyLong_FromLong(chosen) : refuse();
-}
-
 #ifndef SOURCES
 #define SOURCES 0 /* setup.py says the checksum; a build by other means is not told from one of other sources */
 #endif
@@ -425,11 +385,15 @@ static PyMethodDef functions[] = {
     {"lengths", lengths_of, METH_VARARGS, lengths_doc},
     {"look", look, METH_VARARGS, look_doc},
     {"lacking", lacking, METH_VARARGS, lacking_doc},
-    {"joint", joint, METH_VARARGS, joint_doc},
     {NULL, NULL, 0, NULL},
 };
 
-static PyModuleDef_Slot slots[] = {{0, NULL}};
+static int add_selection(PyObject *module)
+{
+    return PyModule_AddFunctions(module, selection_functions);
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)add_selection}, {0, NULL}};
 
 static struct PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,

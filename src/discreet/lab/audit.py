@@ -180,7 +180,7 @@ SIZES = (2, 5, 10)
 
 
 def neighbours() -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield neighbouring inputs: one score apart from the rest, at every distance, and all small tables."""
+    """Yield neighbouring inputs: one score away from the rest, at every distance, and all small tables."""
     for m, low in product(SIZES, (-40.0, -20.0, -10.0, -5.0, -2.0, -1.0, 0.0, 2.0, 10.0)):
         x = np.zeros(m)
         x[0] = low
@@ -263,7 +263,7 @@ def single_rows() -> Iterator[Row]:
 
 
 def genetic_rows() -> Iterator[Row]:
-    """Yield the certificates of carriers and families, the number of cases told, a planted fault of each."""
+    """Yield the certificates of carriers and families, the number of cases, with planted faults."""
     allowed, moved = genetic_audit.carriers_moved()
     yield _claimed("carriers, certificate", "uphill walk", allowed, 0.0, moved, "moved")
     allowed, moved = genetic_audit.carriers_moved(faulty=True)
@@ -272,14 +272,14 @@ def genetic_rows() -> Iterator[Row]:
     yield _claimed("TDT, certificate", "one family replaced", allowed, 0.0, moved, "moved")
     allowed, moved = genetic_audit.families_moved(faulty=True)
     yield _planted("TDT, every child taken for a family", allowed, 0.0, moved, "moved")
-    epsilon, cost = genetic_audit.cases_told()
+    epsilon, cost = genetic_audit.cases_released()
     yield _claimed("number of cases told", "exact law", epsilon, genetic_audit.DELTA, cost)
-    epsilon, cost = genetic_audit.cases_told(faulty=True)
+    epsilon, cost = genetic_audit.cases_released(faulty=True)
     yield _planted("number of cases, too little noise", epsilon, genetic_audit.DELTA, cost)
 
 
 def group_rows() -> Iterator[Row]:
-    """Yield what OpenDP is told for several people, and a planted map that adds deltas up plainly."""
+    """Yield the costs that OpenDP is given for several people, and a planted map that just adds up deltas."""
     for steps in group_audit.STEPS:
         epsilon, delta = several(group_audit.EPSILON, group_audit.DELTA, steps)
         found = group_audit.found(steps)

@@ -76,13 +76,13 @@ def _forecast(planned: Plan) -> str:
 
 def _first(private: Release, cohort: NDArray[Any]) -> list[str]:
     """Return the first three released differences beside those of the cohort."""
-    told, rows = private.told, list[str]()
+    estimates, rows = private.told, list[str]()
     treated = cohort["treated"] == 1
     for index, name in zip(private.indices[:3].tolist(), private.discoveries, strict=False):
-        if told is not None:
-            place = told.indices.tolist().index(index)  # not all hypotheses need be told
+        if estimates is not None:
+            place = estimates.indices.tolist().index(index)  # not all hypotheses need have one
             real = float(np.nanmean(cohort[name][treated]) - np.nanmean(cohort[name][~treated]))
-            estimate, error = told.estimate[place], told.standard_error[place]
+            estimate, error = estimates.estimate[place], estimates.standard_error[place]
             rows.append(
                 f"  {name}: {estimate:+.3g} released (standard error {error:.2g}), {real:+.3g} in the cohort"
             )

@@ -1,6 +1,6 @@
 """Genotypes in the audit: how far a person moves the scores of `Carriers`, a family those of `TDT`.
 
-And what telling the number of cases costs.
+And what releasing the number of cases costs.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def _pedigree(*, by_child: bool) -> dict[str, NDArray[Any]]:
     }
 
 
-def cases_told(*, faulty: bool = False) -> tuple[float, float]:
-    """Return the epsilon that telling the number of cases may cost, and what its noise makes it cost.
+def cases_released(*, faulty: bool = False) -> tuple[float, float]:
+    """Return the epsilon that releasing the number of cases may cost, and what its noise makes it cost.
 
     A person who is no control but a case moves two counts. `faulty`: noise for one of them.
     """

@@ -23,7 +23,7 @@ _BLOCK = 50
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What private methods are told: sensitivity eta, truncation nu, the budget, and k where one is needed.
+    """What private methods are given: sensitivity eta, truncation nu, the budget, and k where one is needed.
 
     For the mirror eta is the sensitivity of z, for all others that of log p.
     """

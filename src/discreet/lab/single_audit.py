@@ -1,6 +1,6 @@
 """One hypothesis, audited: the exact law of each noisy statistic over neighbouring tables.
 
-Lots, order and coins are averaged over, as they are never shown; the law is that of what leaves.
+Tie-breaks, order and coins are averaged over, as they are never shown; the law is that of what leaves.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def audited(*, faulty: bool = False) -> tuple[Audited, ...]:
     ranked = (less * rank_sum.MOVES / EPSILON,)
     two = (*product(_VALUES, (0, 1)), (1.0, -1))
     # Two of the first group at both ends, then both at one end; everyone else is in the second.
-    apart = ((0.0, 0), *((float(i), 1) for i in range(1, _MANY - 1)), (float(_MANY - 1), 0))
-    together = ((float(_MANY), 0), *apart[1:])
+    spread = ((0.0, 0), *((float(i), 1) for i in range(1, _MANY - 1)), (float(_MANY - 1), 0))
+    together = ((float(_MANY), 0), *spread[1:])
     three = tuple((float(value), value) for value in range(3))
     margin, absent = (less * move / EPSILON for move in (two_by_two.MARGIN_MOVES, two_by_two.ABSENT_MOVES))
     around = (less * two_by_two.moves(*_AROUND) / EPSILON,)
     return (
         Audited("test, sign", _sign_law, (less / EPSILON,), tuple((value, 0) for value in _VALUES)),
         Audited("test, rank sum", partial(_rank_law, 2), ranked, two),
-        Audited("test, three groups", partial(_rank_law, 3), ranked, three, ((apart, together),)),
+        Audited("test, three groups", partial(_rank_law, 3), ranked, three, ((spread, together),)),
         Audited("test, two by two, shares", _shares_law, (margin, margin, absent), two),
         Audited("test, two by two, contrast", _contrast_law, around, two),
     )
@@ -120,16 +120,16 @@ def _columns(table: Table) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 @cache
 def _rank_law(groups: int, table: Table) -> Law:
-    """Return the chances of every value of a rank statistic, over all lots, orders and coins."""
+    """Return the chances of every value of a rank statistic, over all tie-breaks, orders and coins."""
     x, group = _columns(table)
     n, lost = x.size, bool((group < 0).any())
-    lots = _orders(n) if np.unique(x).size < n else [np.arange(n)]
+    ties = _orders(n) if np.unique(x).size < n else [np.arange(n)]
     places = _orders(n) if lost else [np.arange(n)]
     coins = list(product(range(groups), repeat=n)) if lost else [(0,) * n]
     law: Law = {}
-    share = 1.0 / (len(lots) * len(places) * len(coins))
-    for lot, place, coin in product(lots, places, coins):
-        at = rank_sum.by_rank(x, group, lot.astype(np.uint64), place, np.array(coin))
+    share = 1.0 / (len(ties) * len(places) * len(coins))
+    for tie, place, coin in product(ties, places, coins):
+        at = rank_sum.by_rank(x, group, tie.astype(np.uint64), place, np.array(coin))
         found = rank_sum.statistic(at, EPSILON) if groups == 2 else several.statistic(at, groups, EPSILON)
         law[found,] = law.get((found,), 0.0) + share
     return law

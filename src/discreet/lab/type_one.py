@@ -36,7 +36,7 @@ PEOPLE = 2_000  # of the cases without ties
 _CELLS = 2**22  # values of people made at a time
 _PLAIN = 2_000_000  # columns that no table of people stands behind: they cost nothing
 _DOUBT = 4.0  # standard errors above alpha, from where on a rate is called above
-_SEEN = 0.3  # ratios whose standard errors are told
+_SEEN = 0.3  # ratios whose standard errors enter their median
 _BESIDE = 6  # columns that are paired with another
 
 
@@ -276,10 +276,12 @@ def _noted(evidence: Evidence, basis: list[str]) -> Floats:
 
 
 def _as_z(evidence: Evidence) -> Floats:
-    """Return the scores, those of other laws than the normal as one-sided z scores."""
-    if evidence.null.law not in ("chi", "exponential"):
+    """Return the z scores of the p-values: one-sided ones, but half p of a folded law."""
+    null = evidence.null
+    if null.law not in ("chi", "exponential") and null.multiple == 1:
         return evidence.score
-    return np.maximum(-ndtri(evidence.null.survival(evidence.score)), 0.0)
+    sides = 2 if null.law == "folded normal" else 1
+    return np.maximum(-ndtri(null.survival(evidence.score) / sides), 0.0)
 
 
 def _of_rows(

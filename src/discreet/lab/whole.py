@@ -118,8 +118,8 @@ def look_epsilon() -> float:
 
 def run_look(x: NDArray[np.float64]) -> int:
     """Look at three scores, the next rank by the answers so far; return which reach the level, as bits."""
-    told = look(_look(x), lambda told: _asked(x.size, _reached(told)), _QUESTIONS, _LOOK).told
-    return _bits(_reached(told))
+    answers = look(_look(x), lambda answers: _asked(x.size, _reached(answers)), _QUESTIONS, _LOOK).told
+    return _bits(_reached(answers))
 
 
 def look_law(x: NDArray[np.float64]) -> outcomes.Law:
@@ -154,9 +154,9 @@ def _asked(size: int, answers: tuple[bool, ...]) -> int:
     return min(max(rank, 1), size)
 
 
-def _reached(told: tuple[tuple[int, float], ...]) -> tuple[bool, ...]:
-    """Return which of the scores told reach the level."""
-    return tuple(score >= _LEVEL for _, score in told)
+def _reached(answers: tuple[tuple[int, float], ...]) -> tuple[bool, ...]:
+    """Return which of the released scores reach the level."""
+    return tuple(score >= _LEVEL for _, score in answers)
 
 
 def _look(x: NDArray[np.float64]) -> Evidence:

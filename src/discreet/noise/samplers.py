@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,12 +104,11 @@ def resolve(digits: Digits, seen: int = FIRST) -> bool:
             return word < target
 
 
-def coins(digits: Digits, count: int) -> NDArray[np.bool_]:
-    """Return `count` independent coins that are True with exactly the probability behind `digits`."""
+def coins(digits: Digits, drawn: NDArray[np.uint16]) -> NDArray[np.bool_]:
+    """Return coins that are True with exactly the probability behind `digits`; one for each word drawn."""
     first = digits(FIRST)
-    drawn = entropy.words(count, np.uint16)
     heads = drawn < first
-    for i in np.flatnonzero(drawn == first):
+    for i in (drawn == first).nonzero()[0]:
         heads[i] = resolve(digits)
     return heads
 
@@ -128,7 +127,7 @@ def bernoulli_exp(
     target = np.exp(-x) * 2.0**64
     doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12  # the conversion of a word to float may move it by 2**11
     heads = word < target
-    for i in np.flatnonzero(np.abs(word - target) <= doubt):
+    for i in (np.abs(word - target) <= doubt).nonzero()[0]:
         heads[i] = _settle(int(drawn[i]), partial(exact, int(i)))
     return heads
 
@@ -152,7 +151,7 @@ class _Digits:
     first: tuple[int, ...]
     exact: tuple[Digits, ...]
     places: int
-    column: NDArray[np.int64]
+    column: NDArray[np.uint16]
     weights: NDArray[np.int64]
 
 
@@ -162,36 +161,61 @@ def _digits(scale: Fraction) -> _Digits:
     exact: list[Digits] = [partial(floor_of_odds, 2**j / scale) for j in range(places)]
     exact.append(partial(floor_of_exp, 2**places / scale))
     first = tuple(digits(FIRST) for digits in exact)
-    return _Digits(first, tuple(exact), places, np.array(first)[:, None], 1 << np.arange(places))
+    return _Digits(
+        first, tuple(exact), places, np.array(first, dtype=np.uint16)[:, None], 1 << np.arange(places)
+    )
 
 
 def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
     """Return `count` draws with P(G = g) proportional to exp(-g/scale), g = 0, 1, ...; shape (count,)."""
     check.between(scale, "scale", *SCALES)
-    exact_scale = scale if isinstance(scale, Fraction) else Fraction(float(scale))
+    return _geometrics(_prepared(scale if isinstance(scale, Fraction) else Fraction(float(scale))), count)
+
+
+def _geometrics(ready: _Prepared, count: int) -> NDArray[np.int64]:
+    """Return any number of geometric draws."""
+    if count <= _CHUNK:
+        return _geometric(ready, count)
     out = np.empty(count, dtype=np.int64)
     for start in range(0, count, _CHUNK):
         part = out[start : start + _CHUNK]
-        part[:] = _geometric(exact_scale, part.size)
+        part[:] = _geometric(ready, part.size)
     return out
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What is computed once for a scale.
+
+    `places` of the lowest digits are drawn together, and 64 bits below `surely` keep what is proposed for
+    them; `digits` are the coins of those above, of scale `upper`; `zero` is a two-sided draw's chance of 0.
+    """
+
+    scale: Fraction
+    places: int
+    surely: int
+    upper: Fraction
+    digits: _Digits
+    zero: Digits
+
+
 @lru_cache(maxsize=256)
-def _cut(scale: Fraction) -> tuple[int, Fraction]:
-    """Return how many of the lowest digits are drawn together, and the scale of what stands above them."""
+def _prepared(scale: Fraction) -> _Prepared:
     places = max(0, math.floor(math.log2(scale / _BLOCK)))
-    return places, scale / 2**places
+    surely, upper = floor_of_exp(2**places / scale, 64), scale / 2**places
+    return _Prepared(
+        scale, places, surely, upper, _digits(upper), cache(partial(floor_of_tanh_half, 1 / scale))
+    )
 
 
-def _geometric(scale: Fraction, count: int) -> NDArray[np.int64]:
-    """Return up to `_CHUNK` geometric draws, of a scale that has been checked.
+def _geometric(ready: _Prepared, count: int) -> NDArray[np.int64]:
+    """Return up to `_CHUNK` geometric draws.
 
     At large scales the lowest digits are drawn together: G = 2**places * H + B, H geometric of scale
     scale/2**places, B independent of it with P(B = b) proportional to exp(-b/scale), b < 2**places.
     """
-    places, upper = _cut(scale)
-    digits = _digits(upper)
-    words = entropy.words((digits.places + 1) * count, np.uint16).reshape(-1, count)
+    places, digits = ready.places, ready.digits
+    words = entropy.words((digits.places + 1) * count, np.uint16).reshape(digits.places + 1, count)
     out, overflow, tied = (_read if count > _FEW else _read_few)(digits, words)
     for place, i in tied:
         if not resolve(digits.exact[place]):
@@ -200,14 +224,14 @@ def _geometric(scale: Fraction, count: int) -> NDArray[np.int64]:
             overflow[i] = True
         else:
             out[i] |= 1 << place
-    for i in np.flatnonzero(overflow):
+    for i in overflow.nonzero()[0]:
         # Memoryless: past the largest number of these digits the draw starts again.
-        rest = int(_geometric(upper, 1)[0]) if 1 << digits.places < LARGEST else 0
+        rest = int(_geometric(_prepared(ready.upper), 1)[0]) if 1 << digits.places < LARGEST else 0
         out[i] = min(LARGEST, (1 << digits.places) + rest)
     if places:
         np.minimum(out, LARGEST >> places, out=out)
         out <<= places
-        out += _lowest(scale, places, count)
+        out += _lowest(ready, count)
     return np.minimum(out, LARGEST, out=out)
 
 
@@ -237,25 +261,25 @@ def _read(digits: _Digits, words: NDArray[np.uint16]) -> _Drawn:
 
 def _read_few(digits: _Digits, words: NDArray[np.uint16]) -> _Drawn:
     """Return the same by fewer calls of NumPy, whose time is what few draws take."""
-    coins = words < digits.column
-    tied = [(int(place), int(i)) for place, i in np.argwhere(words == digits.column)]
+    coins, equal = words < digits.column, words == digits.column
+    tied = [(int(place), int(i)) for place, i in zip(*equal.nonzero(), strict=True)] if equal.any() else []
     return coins[:-1].T @ digits.weights, coins[-1], tied
 
 
-def _lowest(scale: Fraction, places: int, count: int) -> NDArray[np.int64]:
+def _lowest(ready: _Prepared, count: int) -> NDArray[np.int64]:
     """Return `count` draws on [0, 2**places) with P(b) proportional to exp(-b/scale).
 
     Uniform proposals, each kept with probability exp(-b/scale), which is at least exp(-1/_BLOCK): 64 bits
     below that keep it without a look at b.
     """
+    scale, shift, surely = ready.scale, np.uint64(64 - ready.places), np.uint64(ready.surely)
     out = np.empty(count, dtype=np.int64)
     left = np.arange(count)
-    surely = np.uint64(floor_of_exp(2**places / scale, 64))
     while left.size:
-        b = (entropy.words(left.size, np.uint64) >> np.uint64(64 - places)).astype(np.int64)
-        drawn = entropy.words(left.size, np.uint64)
+        proposed, drawn = entropy.words(2 * left.size, np.uint64).reshape(2, -1)
+        b = (proposed >> shift).astype(np.int64)
         kept = drawn < surely
-        look = np.flatnonzero(~kept)
+        look = (~kept).nonzero()[0]
         if look.size:
             values = b[look]
 
@@ -278,10 +302,11 @@ def discrete_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
     Zero with probability tanh(1/(2 scale)), else a fair sign on 1 + geometric.
     """
     check.between(scale, "scale", *SCALES)
-    exact_scale = scale if isinstance(scale, Fraction) else Fraction(float(scale))
-    size = geometric(exact_scale, count) + 1
-    size[coins(partial(floor_of_tanh_half, 1 / exact_scale), count)] = 0
-    return np.where(fair(count), size, -size)
+    ready = _prepared(scale if isinstance(scale, Fraction) else Fraction(float(scale)))
+    size = _geometrics(ready, count) + 1
+    zero, sign = entropy.words(2 * count, np.uint16).reshape(2, count)
+    size[coins(ready.zero, zero)] = 0
+    return np.where(sign >> 15, size, -size)
 
 
 def fair(count: int) -> NDArray[np.bool_]:
@@ -311,7 +336,7 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
     while done < count:
         missing = count - done
         size = min(missing + missing // 2 + 16, _CHUNK)
-        whole, bits = _geometric(Fraction(t), size), entropy.words(size, np.uint64)
+        whole, bits = _geometric(_prepared(Fraction(t)), size), entropy.words(size, np.uint64)
         part = bits * 2.0**-64
         # ((g - shift)^2 + (2 g + f) f) / (2 sigma^2), in place: these stay in the processor's cache.
         approximate: NDArray[np.float64] = whole.astype(np.float64) - float(shift)

@@ -88,7 +88,7 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
 
 
 def squared_mu(events: Iterable[Event]) -> float:
-    """Return the square of the mu of events without zCDP, approximate ones apart from their slips.
+    """Return the square of the mu of events without zCDP, of approximate ones all but their slips.
 
     Pure events are rounds of twice their range.
     """

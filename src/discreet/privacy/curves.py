@@ -157,9 +157,9 @@ def squared(rounds: Iterable[tuple[float, int]]) -> float:
     costly = [(e, count) for e, count in rounds if e > 0]
     if not costly:
         return 0.0
-    apart = math.fsum(e * e / 4 * count for e, count in costly) * float(effective(1))
+    each = math.fsum(e * e / 4 * count for e, count in costly) * float(effective(1))
     widest, total = max(e for e, _ in costly), sum(count for _, count in costly)
-    return min(apart, widest * widest / 4 * float(effective(total))) if total < _MOST_ROUNDS else apart
+    return min(each, widest * widest / 4 * float(effective(total))) if total < _MOST_ROUNDS else each
 
 
 @lru_cache(maxsize=256)

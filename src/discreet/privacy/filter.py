@@ -137,7 +137,7 @@ def _sums(charges: Charges) -> Sums:
 
 
 def _smooth(sums: Sums) -> Event:
-    """Return what adds up over charges as one event, approximate ones apart from their slips."""
+    """Return what adds up over charges as one event, of approximate ones all but their slips."""
     if not sums.gaussian:
         return ZCDP(up(sums.rho))
     return ZCDP(HUGE) if sums.square is None else Gaussian(math.sqrt(up(sums.square)) * _UP)
@@ -154,7 +154,7 @@ class Sums:
     first : tuple of events
         The first charge: it decides what adds up, and alone it may fit as a whole.
     rho : Fraction
-        R, of all events, approximate ones apart from their slips.
+        R, of all events, of approximate ones all but their slips.
     square : Fraction or None
         S, of squares of mu; None, that is infinite, with a zCDP event.
     pure : Fraction or None

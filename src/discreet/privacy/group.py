@@ -1,4 +1,4 @@
-"""What a release costs for inputs that are several steps apart: docs/proofs/opendp."""
+"""What a release costs for inputs that differ by several steps: docs/proofs/opendp."""
 
 from __future__ import annotations
 

@@ -135,8 +135,7 @@ class Release:
 
         Notes
         -----
-        One by one: of those chosen because they stood out, more may miss. `estimates` has intervals for
-        the discoveries that allow for it.
+        One by one: of those chosen because they stood out, more may miss; `estimates` allows for that.
         """
         from discreet.report.table import confidence_interval
 
@@ -278,13 +277,7 @@ class Release:
 
     @property
     def pvalue(self) -> NDArray[np.float64]:
-        """The p-value of each hypothesis that was told, in the data's order, as SciPy calls it; shape (k,).
-
-        Raises
-        ------
-        InputError
-            The method tells no p-values.
-        """
+        """The p-value of each hypothesis that was told, in the data's order; SciPy's name for it."""
         from discreet.report.table import told_of
 
         return told_of(self).p_value.copy()
@@ -311,8 +304,7 @@ class Release:
 
         Notes
         -----
-        Estimates are drawn in standard deviations of their columns, where these were told. Needs the extra
-        "plot".
+        Estimates are in standard deviations of their columns where these were told. Needs the extra "plot".
         """
         from discreet.report.notebook import plot
 

@@ -76,9 +76,9 @@ class ValueNoise:
         with np.errstate(all="ignore"):
             known = np.fmax(better, -np.inf)
             steps = np.floor((known if largest else -known) / self.lattice.step)
-            steps = np.clip(steps, -_RANGE, _RANGE).astype(np.int64)
+            steps = steps.clip(-_RANGE, _RANGE).astype(np.int64)
         limit = 1 << 60
-        return np.clip(steps + noise, -limit, limit).astype(np.float64) * self.lattice.step
+        return (steps + noise).clip(-limit, limit) * self.lattice.step
 
 
 @lru_cache(maxsize=1024)

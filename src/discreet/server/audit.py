@@ -48,7 +48,7 @@ def append(
     if memory is not None and END not in db.info:  # what this transaction added follows what it found
         follow(db, memory, memory.last, head)
     position = head.position + 1
-    # The nonce tells apart rows that two copies of a database write at the same time.
+    # The nonce distinguishes rows that two copies of a database write at the same time.
     body = chain.canonical({**content, "actor": actor, "nonce": uuid.uuid4().hex})
     time = datetime.now(UTC).isoformat(timespec="seconds")
     subject = subject[:_SUBJECT]
@@ -80,8 +80,8 @@ def follow(
     return head
 
 
-def lacking(db: Connection, kept: Iterable[str]) -> tuple[list[str], int]:
-    """Return which of some hashes the log lacks, and the highest position of those that it has."""
+def absent(db: Connection, kept: Iterable[str]) -> tuple[list[str], int]:
+    """Return which of some hashes are not in the log, and the highest position of those that it has."""
     wanted, known = list(dict.fromkeys(kept)), dict[str, int]()
     for begin in range(0, len(wanted), _AT_ONCE):
         some = tables.audit.c.hash.in_(wanted[begin : begin + _AT_ONCE])

@@ -60,7 +60,7 @@ def holder_of(db: Connection, dataset: str, holders: Sequence[str]) -> str:
 
 
 def standing(db: Connection, dataset: str, holder: str, now: float) -> State:
-    """Return a purse with everything that is held counted as charged: what anybody may be told."""
+    """Return a purse with everything that is held counted as charged: what anybody may see."""
     text = _find(db, dataset, holder)
     if text is None:
         raise InputError("there is no such budget")

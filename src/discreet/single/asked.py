@@ -22,7 +22,7 @@ class Asked:
         What was asked, in the words of who asked.
     answer : Tested or None
         The p-value, the estimate and the interval; None where every draw was interrupted, and where a
-        sequence pays by discovery: there the decision is all that is told.
+        sequence pays by discovery: there the decision is all that is released.
     level : float
         What the p-value was compared with; settled before it was drawn.
     rejected : bool

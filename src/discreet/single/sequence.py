@@ -49,14 +49,14 @@ class Sequence:
         What the sequence is called in the ledger.
     epsilon : float, optional
         Pay by discovery: so much for the first question, and again for the next one after each discovery;
-        all other questions cost nothing, and decisions are all that is told. For many questions of which few
+        all other questions cost nothing, and only decisions are released. For many questions of which few
         are discoveries. Not with "saffron", which needs p-values, nor with "two-by-two".
 
     Notes
     -----
     All that levels depend on are released p-values and decisions, so the state is public. Where `epsilon` is
     given, "lord" keeps E[false discoveries]/E[discoveries] below q in place of the mean of the ratio. A
-    process begins with a payment of its own; tests that one person moves unequally far are paid apart.
+    process begins with a payment of its own; tests that one person moves unequally far are paid separately.
 
     Without a ledger the state is kept in memory and nothing adds up the budget. Threads may share a sequence,
     and processes a ledger: every question gets a place of its own. A question whose draws were interrupted

@@ -108,7 +108,7 @@ def test(
     Notes
     -----
     Neighbours: one person's value and group replaced; n is public. Under "sign" ties and missing values are
-    decided by a fair coin; under "two-by-two" who lacks an answer or a group does not count; else missing
+    decided by a fair coin; under "two-by-two" whoever has no answer or no group does not count; else missing
     values rank lowest, so a difference in who is missing counts. "sign", and rank scores up to 100 people,
     have proved p-values; beyond, and for "two-by-two", a normal law stands in for the sum over people: as
     with the chi-square test, small p-values come too often where hardly a yes is expected in a group. The

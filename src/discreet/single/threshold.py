@@ -1,7 +1,7 @@
 """Whether a statistic passes a level, for many questions in turn: paid for by discovery, not by question.
 
 Sparse vector with one-sided noise. A run draws a hidden geometric number once, and adds a fresh one to every
-statistic; the first that passes ends the run. All that is told is who passed. A whole run is epsilon-DP,
+statistic; the first that passes ends the run. All that is released is who passed. A whole run is epsilon-DP,
 however many questions it holds (docs/proofs/online.md).
 """
 

@@ -32,7 +32,7 @@ _SHARES = tuple(i / 20 for i in range(1, 13))
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Yes less no, first group less second, and who lacks either; of people, or with noise."""
+    """Yes less no, first group less second, and those missing either; of people, or with noise."""
 
     yes: int
     first: int

@@ -49,6 +49,31 @@ def lopsided(rng: np.random.Generator) -> People:
     return People(["a", "b", "c"], questions, "two-sided", "columns", values, group)
 
 
+def unlike(rng: np.random.Generator) -> tuple[People, list[People]]:
+    """Return a few people with numbers of every size, a few answers, and others in the place of the first.
+
+    Some of them have as large numbers as there are in all columns, or as small ones.
+    """
+    rows, columns = int(rng.choice([12, 30, 60])), int(rng.integers(6, 12))
+    scale = 10.0 ** rng.uniform(-6, 6, columns)
+    values = rng.normal(3, 1, size=(rows, columns)) * scale
+    values[:, 0] = rng.random(rows) < 0.5
+    values[rng.random(values.shape) < rng.choice([0.0, 0.3])] = np.nan
+    values[0] = 1.0
+    group = rng.integers(0, 2, rows).astype(np.int8)
+    group[1:3] = 0, 1
+    questions = tuple(Question(f"q{place}", slice(place, place + 1), place == 0) for place in range(columns))
+    names, protect = [f"h{place}" for place in range(columns)], str(rng.choice(["everything", "columns"]))
+    people = People(names, questions, str(rng.choice(ALTERNATIVES)), protect, values, group)  # type: ignore[arg-type]
+    others = []
+    for row in (np.nan, 0.0, 1.0, -np.inf, np.inf, 1e9 * scale, -1e9 * scale):
+        other, side = values.copy(), group.copy()
+        other[0] = row
+        side[0] = 1 - side[0] if protect == "everything" and rng.random() < 0.5 else side[0]
+        others.append(replace(people, values=other, group=side))
+    return people, others
+
+
 def two_centres(rng: np.random.Generator) -> tuple[People, People]:
     """Return people whose groups are 2 to 8 deviations apart in a few columns, and a neighbour of theirs.
 

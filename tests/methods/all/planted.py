@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import clipping, in_numpy, learn, method, rows, sums, where
+from discreet.methods.all import clipping, in_numpy, learn, method, ranks, rows, scores, sums, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -134,6 +134,17 @@ def pooled_columns_as_one(patch: Any) -> None:
     patch.setattr(where._Numbers, "sums", faulty)
 
 
+def sizes_of_all_columns_as_of_one(patch: Any) -> None:
+    """Charge the histogram of all columns together as if a person had an entry in one of them."""
+    _less(patch, ranks, lambda *_: True, 0.5)
+
+
+def scores_one_by_one(patch: Any) -> None:
+    """Charge the scores of two columns and more as those of one."""
+    real = scores._moved
+    patch.setattr(scores, "_moved", lambda evidence, _, step: real(evidence, 1, step))
+
+
 def shares_that_differ_forgotten(patch: Any) -> None:
     """Charge every column as if all had the mean share."""
     real = clipping.pull_of
@@ -230,6 +241,8 @@ FAULTS = (
     groups_by_one_count,
     histogram_by_one_bin,
     pooled_columns_as_one,
+    sizes_of_all_columns_as_of_one,
+    scores_one_by_one,
     shares_that_differ_forgotten,
     missing_at_no_angle,
     remains_of_one_group,

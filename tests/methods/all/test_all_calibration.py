@@ -115,6 +115,7 @@ def shared_errors(rng, runs):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 def test_columns_do_not_share_an_error(rng):
     """Labels protected: what is not known of the groups' sizes does not move all columns at once."""

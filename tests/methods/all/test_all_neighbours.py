@@ -51,12 +51,13 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     learned = {"learn_groups", "learn_where", "learn_means"}
     every = {*learned, "learn_missing", "learn_norms", "learn", "_differences", "_with_remains", *audit.MAIN}
     names = {
-        "all": every | {"staged", "sums of a stage"},
+        "all": every | {"staged", "sums of a stage", "columns_alike"},
         "proved": {*learned, "tell_in_stages", *audit.PROVED},
-        "focus": every | {"staged", "sums of a stage", "select"},
+        "focus": every | {"staged", "sums of a stage", "select", "columns_alike"},
     }
     assert set(found) == names[method]
     if method == "all":
+        del found["columns_alike"]  # of few columns one is moved at most, here: `unlike` moves all
         assert min(found.values()) > 0.5, found  # squares and weights are harder to move than to bound
         assert sorted(found.values())[1] > 0.85, found
 
@@ -95,6 +96,7 @@ def refuted(seed):
             max(moved(seed + 100, "all", 6).values()) > audit.ROOM
             or max(lopsided(seed)) > audit.ROOM
             or max(two_centres(seed).values()) > audit.ROOM
+            or max(unlike(seed).values()) > audit.ROOM
         )
     except AssertionError:
         return True
@@ -124,11 +126,29 @@ def two_centres(seed):
     return audit.ratios(lambda table: ready_all(table, request).draw(), people, [other], rng, "truth")
 
 
+@pytest.mark.slow
 def test_entries_around_two_centres():
     """They are larger than around one by how far these are apart: squares move by most of what is paid."""
     found = [two_centres(seed) for seed in range(20)]
     assert max(max(steps.values()) for steps in found) <= audit.ROOM
     assert min(steps["squares"] for steps in found) > 0.6
+
+
+def unlike(seed):
+    """Return the shares of the sensitivities that are moved where columns are told by ranks."""
+    rng = np.random.default_rng(seed)
+    people, others = nasty_people.unlike(rng)
+    return audit.ratios(
+        lambda table: ready_all(table, asked("all", 10.0)).draw(), people, others, rng, "noise"
+    )
+
+
+def test_columns_of_unlike_numbers():
+    """The look at whether they are alike, and the scores, move by no more than is paid, and by most of it."""
+    found = [unlike(seed) for seed in range(40)]
+    assert max(max(steps.values()) for steps in found) <= audit.ROOM
+    assert max(steps.get("columns_alike", 0.0) for steps in found) > 0.99
+    assert max(steps.get("measured_scores", 0.0) for steps in found) > 0.6
 
 
 @pytest.mark.slow

@@ -39,6 +39,7 @@ def dropped(rng):
     return float(np.mean(p[: COLUMNS // 2] == 1))
 
 
+@pytest.mark.slow
 def test_where_many_differ_few_of_them_are_dropped(rng, monkeypatch):
     """Seeded. Wrong twin: stages that go by what was expected, whatever the first one shows."""
     assert dropped(rng) < 0.2
@@ -47,7 +48,10 @@ def test_where_many_differ_few_of_them_are_dropped(rng, monkeypatch):
     assert dropped(rng) > 0.3
 
 
-@pytest.mark.parametrize(("columns", "people"), [(500, 20_000), (30, 20_000), (200, 3_000)])
+@pytest.mark.parametrize(
+    ("columns", "people"),
+    [pytest.param(500, 20_000, marks=pytest.mark.slow), (30, 20_000), (200, 3_000)],
+)
 def test_lengths_of_rows_are_told_as_closely_as_noise_allows(rng, columns, people):
     """The mean weight that a ball leaves is known within a few hundredths, whatever its radius."""
     whole = np.trunc(rng.normal(0, 1000, (people, columns))).astype(np.int16)

@@ -83,6 +83,7 @@ def moved(method, seed, tables):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", READY)
 def test_no_step_is_moved_by_more_than_is_paid_for(method):
     """Whoever stays moves one subgroup's sums as before; whoever changes moves those of two by half each."""
@@ -91,6 +92,7 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method):
     assert min(stays, moves) > 0.8
 
 
+@pytest.mark.slow
 def test_sums_that_forget_who_moves_are_refuted(monkeypatch):
     """Wrong twin: each subgroup as if nobody could be seen in another."""
     monkeypatch.setattr(People, "touched", 1)

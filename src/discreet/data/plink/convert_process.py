@@ -1,6 +1,6 @@
 """A program of its own that makes a .bed and a .bim file of a VCF, BCF or BGEN file.
 
-The libraries that read them are written in C, and a damaged file can end their process. It is told one line
+The libraries that read them are written in C, and a damaged file can end their process. It is sent one line
 of JSON on its input, and answers one: who is in the file, and how many variants were written. A call is a
 function of one person's own entry. Nothing of this package is imported.
 """

@@ -275,7 +275,7 @@ def checked_people(
     phenotype: NDArray[np.float64],
     parents: tuple[Sequence[str], Sequence[str]],
 ) -> People:
-    """Return people whose names tell them apart, and stand for no header."""
+    """Return people whose names are unique, and none of them a header."""
     if len(set(ids)) != len(ids):
         raise InputError(f"{path}: somebody is listed twice (same FID and IID)")
     families, persons = ({name[part] for name in ids} for part in (0, 1))

@@ -153,9 +153,9 @@ def _by_name(
     elif isinstance(wanted, Sequence):
         entries = [wanted] if isinstance(wanted, str) else check.words(wanted, "columns")
         free = offered(columns, reserved)
-        apart = {entry if entry in known else with_levels(entry, known)[0] for entry in entries}
+        excluded = {entry if entry in known else with_levels(entry, known)[0] for entry in entries}
         # A pattern stands for the columns that are not named beside it.
-        free = [column for column in free if column.name not in apart]
+        free = [column for column in free if column.name not in excluded]
         pairs = [pair for entry in entries for pair in _meant(entry, known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")

@@ -1,8 +1,7 @@
 """CSV and TSV files (also gzip), which may be larger than memory, read in blocks of whole lines with pyarrow.
 
-One line is one row, whatever it holds. A quote that stays open would take the lines after it for its own, and
-a missing or an empty line would shift them: both are refused by the number of the line. Proof:
-docs/proofs/reading.
+One line is one row, whatever it holds (docs/proofs/reading). A quote that stays open would take the lines
+after it for its own, and a missing or an empty line would shift them: both are refused by the line's number.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import csv
 import gzip
 import re
 import zlib
+from bisect import bisect_left
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
@@ -18,17 +18,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.data.source import SEPARATORS
+from discreet.data.tables import csv_refusals as refusals
 from discreet.data.tables.column import Column
 from discreet.data.tables.columns import arrow, unique
-from discreet.data.tables.csv_refusals import (
-    both_marked,
-    no_csv,
-    no_separator,
-    no_utf8,
-    not_numbers_in,
-    other_separator,
-    utf16,
-)
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,19 +75,19 @@ class CsvSource:
         for lines in blocks_of_lines(self.header, _BLOCK):
             lines.check(self.separator)
             table = self._parsed(lines, wanted)
-            batch: dict[str, NDArray[Any] | None] = {}
-            for name in wanted:
-                if name in self.text:
-                    batch[name] = table[name].to_numpy(zero_copy_only=False)  # objects, None where missing
-                else:
-                    batch[name] = numbers_of(without(table[name], self.missing.get(name, ())), self.decimal)
-            not_numbers = [name for name, values in batch.items() if values is None]
-            if not_numbers:
-                numbers = [name for name in wanted if name not in (*not_numbers, *self.text)]
-                entries = without(table[not_numbers[0]], self.missing.get(not_numbers[0], ()))
-                line = lines.first + first_text(entries, self.decimal)
-                raise not_numbers_in(self, line, not_numbers, numbers)
-            yield {name: values for name, values in batch.items() if values is not None}
+            numbers = [name for name in wanted if name not in self.text]
+            entries = {name: without(table[name], self.missing.get(name, ())) for name in numbers}
+            floats = {name: numbers_of(column, self.decimal) for name, column in entries.items()}
+            wrong = [name for name in numbers if floats[name] is None]
+            if wrong:
+                line = lines.first + first_text(entries[wrong[0]], self.decimal)
+                raise refusals.not_numbers_in(
+                    self, line, wrong, [name for name in numbers if name not in wrong]
+                )
+            batch: dict[str, Any] = {**floats}
+            for name in self.text.intersection(wanted):
+                batch[name] = table[name].to_numpy(zero_copy_only=False)  # objects, None where missing
+            yield {name: batch[name] for name in wanted}
 
     def _parsed(self, lines: Lines, wanted: Sequence[str]) -> Any:
         """Return the entries of some lines as text, as many rows as there are lines."""
@@ -118,10 +110,10 @@ class CsvSource:
                 ),
             )
         except arrow().ArrowException as error:
-            other = no_utf8(self.path) if "UTF8" in str(error) else no_csv(self.path)
+            other = refusals.no_utf8(self.path) if "UTF8" in str(error) else refusals.no_csv(self.path)
             raise lines.ragged(self.separator, len(self.names)) or other from None
         if table.num_rows != lines.count:
-            raise lines.ragged(self.separator, len(self.names)) or no_csv(self.path)
+            raise lines.ragged(self.separator, len(self.names)) or refusals.no_csv(self.path)
         return table
 
 
@@ -129,7 +121,7 @@ def open_csv(path: Path, table: Table) -> CsvSource:
     """Return the source of a CSV file, its header read."""
     separator = table.between
     if separator is None:
-        raise no_separator(path)
+        raise refusals.no_separator(path)
     header = Header(path, table.encoding)
     try:
         names = _names(header.line, separator, table.encoding, said=table.separator is not None)
@@ -146,15 +138,15 @@ def _names(header: Lines, separator: str, encoding: str | None, *, said: bool) -
     marks = {mark: bare.count(mark.encode()) for mark in SEPARATORS}
     other = max(marks, key=lambda mark: marks[mark])
     if marks[other] > marks[separator] and not (said and marks[separator]):
-        raise other_separator(path, other, separator)
+        raise refusals.other_separator(path, other, separator)
     header.check(separator)
     try:
         line = (header.decoded(encoding) if encoding else header.text.decode()).rstrip("\r\n")
         names = next(csv.reader([line], delimiter=separator), list[str]())
     except UnicodeDecodeError:
-        raise no_utf8(path) from None
+        raise refusals.no_utf8(path) from None
     except csv.Error:
-        raise no_csv(path) from None
+        raise refusals.no_csv(path) from None
     if not names:
         raise InputError(f"{path}: the file is empty; a header line with column names is needed")
     return names
@@ -189,15 +181,10 @@ def without(column: Any, words: Sequence[str]) -> Any:
     return compute.if_else(absent, arrow().scalar(None, arrow().string()), column)
 
 
-def first_text(column: Any, decimal: str = ".") -> int:
+def first_text(column: Any, decimal: str) -> int:
     """Return the place of the first entry that is not a number, in a column that has one."""
-    low, high = 0, len(column)  # so many entries can be read; so many cannot
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (middle, high) if numbers_of(column.slice(0, middle), decimal) is not None else (low, middle)
-        )
-    return low
+    places = range(len(column) - 1)
+    return bisect_left(places, True, key=lambda at: numbers_of(column.slice(0, at + 1), decimal) is None)
 
 
 def _cast(column: Any) -> Any:
@@ -242,8 +229,7 @@ class Lines:
 
     def check(self, separator: str) -> None:
         """Refuse quotes and line ends that would make a row of several lines, or several rows of one."""
-        lone = _LONE_RETURN.search(self.text) if b"\r" in self.text else None
-        if lone:
+        if b"\r" in self.text and (lone := _LONE_RETURN.search(self.text)):
             raise self.refusal(
                 lone.start(), "a carriage return within the line, or as its end: use \\n or \\r\\n"
             )
@@ -292,15 +278,17 @@ class Lines:
 class Header:
     """The first line of a file, which stays open for its rows: they are read once, as a rule."""
 
+    _file: gzip.GzipFile | IO[bytes] | None = None
+
     def __init__(self, path: Path, encoding: str | None = None) -> None:
-        self._file: gzip.GzipFile | IO[bytes] | None = _opened(path)
+        self._file = _opened(path)
         try:
             line = _line(path, self._file, 1)
             if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-                raise utf16(path)
+                raise refusals.utf16(path)
             # Some programs put a mark before UTF-8 text.
             if encoding and line.startswith(BOM_UTF8):
-                raise both_marked(path, encoding)
+                raise refusals.both_marked(path, encoding)
             self.line = Lines(path, line.removeprefix(BOM_UTF8), 1)
         except InputError:
             self.close()
@@ -309,10 +297,7 @@ class Header:
     def rest(self) -> gzip.GzipFile | IO[bytes]:
         """Return the file after its first line; it is opened anew where the rows were read before."""
         file, self._file = self._file, None
-        if file is None:
-            file = _opened(self.line.path)
-            _line(self.line.path, file, 1)
-        return file
+        return file or Header(self.line.path).rest()
 
     def close(self) -> None:
         """Close the file if nobody has read its rows."""
@@ -321,8 +306,7 @@ class Header:
             self._file = None
 
     def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            self.close()
+        self.close()
 
 
 def blocks_of_lines(header: Header, size: int) -> Iterator[Lines]:

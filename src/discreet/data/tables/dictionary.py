@@ -248,8 +248,8 @@ class DocumentedSource:
         for column in self.columns:
             variable = self.dictionary.get(column.name)
             own = () if variable is None else variable.missing
-            apart = column.name == self.person or names_people(column)
-            known[column.name] = own if apart else tuple(dict.fromkeys((*own, *self.missing)))
+            exempt = column.name == self.person or names_people(column)
+            known[column.name] = own if exempt else tuple(dict.fromkeys((*own, *self.missing)))
         return known
 
     def _documented(self, column: Column) -> Column:

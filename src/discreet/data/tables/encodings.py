@@ -1,7 +1,7 @@
 """How text files spell letters: UTF-8, or an encoding in which every letter is one byte.
 
 In these a line ends where its bytes say so, whatever the letters are, so that what is read of a line depends
-on that line alone. Encodings of several bytes do not have this, UTF-8 apart.
+on that line alone. Of encodings of several bytes only UTF-8 has this.
 """
 
 from __future__ import annotations

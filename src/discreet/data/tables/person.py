@@ -108,7 +108,7 @@ def one_row_each(
 
 
 def _key(person: object) -> str | None:
-    """Return the text a person is told apart by, None if missing: 7, 7.0, "7" and "7.0" are one person."""
+    """Return the text that identifies a person, None if missing: 7, 7.0, "7" and "7.0" are one person."""
     if is_missing(person):
         return None
     entry = plain(person)

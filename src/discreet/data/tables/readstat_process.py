@@ -1,6 +1,6 @@
 """A program of its own that reads a file of SPSS, Stata or SAS, for the process that started it.
 
-The library that reads them is written in C, and a damaged file can end its process. It is told one line of
+The library that reads them is written in C, and a damaged file can end its process. It is sent one line of
 JSON on its input; on its output are lines of JSON, and after each that tells of rows their numbers, as bytes,
 column by column. Nothing of this package is imported.
 """
@@ -24,7 +24,7 @@ def answer(job: dict[str, Any], out: IO[bytes]) -> None:
     how = {"output_format": "dict", "disable_datetime_conversion": True}
     warnings.simplefilter("ignore")
     if "wanted" not in job:
-        # SPSS declares codes for missing in the head, which is told only if they are asked for.
+        # SPSS declares codes for missing in the head, which are reported only on request.
         declared = {"user_missing": True} if job["reader"] == "read_sav" else {}
         _, head = read(job["path"], metadataonly=True, **declared, **how)
         labels = head.variable_value_labels

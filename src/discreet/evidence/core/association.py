@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from discreet.typing import RawArray
 
 CALLED = 0.9  # with fewer calls than this share of people, a variant's phenotype variance is padded
-SLOPE = 1.05  # scores climb so much faster than z, at most
 _LEAST = 5  # people in a stratum
 EFFECT = "covariance of allele count and phenotype"
 _PART = 2**15  # variants worked on together: their numbers stay in the cache
@@ -228,7 +227,7 @@ def association(
     # A bound for one S holds for all larger ones: one person then weighs less.
     survivals = [survival(knot, clip) for knot in (knots[0], *knots[:-1])]
     ends = [knot / bounds.margin for knot in knots]
-    steps = nuisance_score_map(ends, survivals, bounds.step, clip, grow=bounds.shrink, slope=SLOPE)
+    steps = nuisance_score_map(ends, survivals, bounds.step, clip, grow=bounds.shrink)
     score, share = np.empty(len(names)), np.empty(len(names))
     for some in some_at_a_time(len(names)):
         part = moments(some)
@@ -241,7 +240,7 @@ def association(
         names,
         score,
         alternative=alternative,
-        top=steps.top,
+        steps=[steps],
         sensitivity=steps.move,
         proof="docs/proofs/association.md",
         basis=basis,

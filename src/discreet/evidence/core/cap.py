@@ -16,7 +16,6 @@ from discreet.evidence.core.scores import EVEN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NEAR_NORMAL = 1.02  # the slope of scores whose law is nearly normal: they climb hardly faster than z
 _CELLS = 8  # of the share of the larger group among those present
 _MOST = 1.0  # a larger influence could find nothing, and the proof asks for this much
 

@@ -133,6 +133,8 @@ class Null:
         Why it holds: a proof; exact laws and simulations; the normal approximation; the caller's word.
     degrees : int
         Degrees of freedom of "chi"; 1 for the other laws.
+    multiple : float
+        The bound is so many times the tail of the law, at least 1 (docs/proofs/tails.md, 2).
 
     Notes
     -----
@@ -151,12 +153,14 @@ class Null:
     ceiling: float
     basis: str = "declared"
     degrees: int = 1
+    multiple: float = 1.0
 
     def __post_init__(self) -> None:
         check.choice(self.law, "law", LAWS)
         check.choice(self.basis, "basis", BASES)
         object.__setattr__(self, "ceiling", check.positive(self.ceiling, "ceiling"))
         object.__setattr__(self, "degrees", check.whole(self.degrees, "degrees", 1, _MOST_DEGREES))
+        check.settle(self, multiple=check.between(self.multiple, "multiple", 1.0, _MOST_DEGREES))
         if self.degrees > 1 and self.law != "chi":
             raise InputError('degrees belong to the law "chi": leave them out')
 
@@ -183,7 +187,7 @@ class Null:
             tail = np.asarray(scipy.special.log_ndtr(-t), dtype=np.float64)
             if self.law == "folded normal":
                 tail = tail + np.log(2.0)
-        inside = np.minimum(np.where(t <= 0, 0.0, tail), 0.0)
+        inside = np.minimum(np.where(t <= 0, 0.0, tail + np.log(self.multiple)), 0.0)
         return np.where(t > self.ceiling, -np.inf, inside)
 
     def survival(self, t: ArrayLike) -> NDArray[np.float64]:
@@ -214,7 +218,7 @@ class Null:
         float
             Inside [0, ceiling].
         """
-        level = check.level(level, "level")
+        level = check.level(level, "level") / self.multiple
         if self.law == "exponential":
             t = -np.log(level)
         elif self.law == "chi":

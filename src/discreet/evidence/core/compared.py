@@ -12,7 +12,7 @@ import numpy as np
 from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core import groups
-from discreet.evidence.core.cap import NEAR_NORMAL, answers_tail, caps, ranks_tail
+from discreet.evidence.core.cap import answers_tail, caps, ranks_tail
 from discreet.evidence.core.effect import difference_effect, joined
 from discreet.evidence.core.ranks import rank_excess
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
@@ -52,7 +52,11 @@ class Pairs:
 
 
 def compared(
-    people: People, *, sizes: tuple[float, float] | None = None, ceiling: float | None = None
+    people: People,
+    *,
+    sizes: tuple[float, float] | None = None,
+    ceiling: float | None = None,
+    directed: bool = False,
 ) -> Evidence:
     """Return the evidence of differences between the two groups, from the people present in each column.
 
@@ -70,6 +74,9 @@ def compared(
         counted; otherwise halves if None. What is wrong costs power, never privacy.
     ceiling : float, optional
         As in the tests.
+    directed : bool
+        Whether `signed` holds the scores with their signs, above 0 where the second group is larger or says
+        yes more often.
 
     Returns
     -------
@@ -92,9 +99,11 @@ def compared(
     ):
         if chosen.any():
             survival = partial(answers_tail if about_answers else ranks_tail, cap)
-            steps = score_map(survival, cap.influence, clip, grow=cap.grow, slope=NEAR_NORMAL)
+            # One law for numbers and answers, which is that of ranks.
+            steps = score_map(survival, cap.influence, clip, grow=cap.grow, multiple=1.0)
             kinds.append(_Kind(cap, steps, chosen, about_answers))
     scores: list[NDArray[np.float64]] = []
+    signs: list[NDArray[np.float64]] = []
     effects: list[Effect] = []
     for part in people.parts():
         pairs = count_pairs(part, answers)
@@ -103,16 +112,19 @@ def compared(
             raw = _statistic(kind.cap, pairs, about_answers=kind.answers)
             score[kind.chosen] = kind.steps(toward(raw[kind.chosen], people.alternative))
         scores.append(score)
+        signs.append(np.sign(pairs.excess))
         name = "difference of rates" if rates else "P(larger) - P(smaller)"
         moves = 1 + protected + (not rates)
         counts = (pairs.first, pairs.second, 2 * pairs.excess)
         effects.append(difference_effect(name, *counts, min(first, second), moves=moves))
     sensitivity = max(kind.move for kind in kinds)
+    if directed:
+        sensitivity = max(sensitivity, *(kind.steps.across(kind.cap.influence) for kind in kinds))
     evidence = conclude(
         people.names,
         np.concatenate(scores),
         alternative=people.alternative,
-        top=max(kind.steps.top for kind in kinds),
+        steps=[kind.steps for kind in kinds],
         sensitivity=sensitivity,
         # A column alone moves in one subgroup only, where people cannot change theirs.
         spread=sensitivity if people.columns == people.touched == 1 else None,
@@ -121,6 +133,8 @@ def compared(
         public=people.public,
         effect=joined(effects),
     )
+    if directed:
+        evidence = replace(evidence, signed=np.concatenate(signs) * evidence.score)
     if people.subgroup is None:
         return evidence
     return replace(evidence, certificate=replace(evidence.certificate, norm=_norm(kinds, people.touched)))

@@ -40,9 +40,9 @@ class Evidence:
     certificate : Certificate
         How far one person can move `score`; public.
     signed : array of float64, shape (m,), or None
-        One-sided z scores with their signs, larger is stronger, clipped to +-ceiling, where they exist;
-        private like `score`, and one person moves each by at most `sensitivity`. Only
-        the mirror method uses them.
+        z scores with their signs, clipped to +-ceiling, where they exist; private like `score`, and one
+        person moves each by at most `sensitivity`. One-sided ones are larger the stronger they are. Their law
+        is that of `null`, which is no multiple of another then.
     effect : Effect or None
         How large each finding is, in units a reader knows; private, with its own sensitivity.
 
@@ -91,6 +91,8 @@ class Evidence:
                 raise InputError(
                     "signed must have one entry for each score, inside +-null.ceiling, no NaN: clip it first"
                 )
+            if self.null.multiple > 1:
+                raise InputError("signed needs a null law whose multiple is 1: leave one of them out")
             signed.flags.writeable = False
             object.__setattr__(self, "signed", signed)
         score.flags.writeable = False

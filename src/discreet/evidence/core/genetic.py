@@ -55,12 +55,6 @@ TEXTS = {
         "budget, and takes a floor that suits them and the noise; `measure` and clusters take one half, and "
         "down to 0.1 where so many people leave little noise. A wrong one only makes the test less sharp.",
     ),
-    "tail": Text(
-        '{"safe", "proved", "normal"}',
-        '"safe" (default) is read off exact laws of the allele count in cases drawn at random; not proved '
-        'between the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual '
-        "approximation.",
-    ),
     "group": Text(
         "str", 'The column that says who is a case; "phenotype" by default, as PLINK files have it.'
     ),
@@ -89,6 +83,12 @@ TEXTS = {
         "float, optional",
         "Scores above it count as it; between 1 and 37. If None, a third of the largest z that so many "
         "people can reach, but at least 8 and at most 20.",
+    ),
+    "tail": Text(
+        '{"safe", "proved", "normal"}',
+        '"safe" (default) is read off exact laws of the allele count in cases drawn at random; not proved '
+        'between the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual '
+        "approximation.",
     ),
     "adjacency": Text(
         '{"replace"}',

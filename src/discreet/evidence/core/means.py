@@ -20,6 +20,7 @@ from discreet.evidence.core.effect import difference_effect, effect
 from discreet.evidence.core.groups import Grouped, both_groups, hidden_strata
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.scores import (
+    NuisanceScoreMap,
     ScoreMap,
     basis_of,
     ceiling_for,
@@ -115,7 +116,7 @@ def _difference(test: Means, groups: Groups, sums: Sums) -> Evidence:
     contrast = np.sum(weight * excess / present, axis=0)
     clip = ceiling_for(test.ceiling, strata.everyone)
     if test.floor is None:
-        score, top, sensitivity = _known(test, strata, contrast, clip)
+        score, steps, sensitivity = _known(test, strata, contrast, clip)
     else:
         square = sums.square.reshape(-1, 2, len(sums.names))[strata.used].sum(axis=1) / COARSE**2
         everyone = total.sum(axis=1)
@@ -123,10 +124,10 @@ def _difference(test: Means, groups: Groups, sums: Sums) -> Evidence:
         if protected:
             cap = cap_at(strata.everyone / 2, strata.everyone / 2, test.floor, protected=True)
             deviation = cap.of_means(first[0], second[0], everyone[0] / present[0], variation[0])
-            score, top, sensitivity = _capped(test, cap, contrast / deviation, clip)
+            score, steps, sensitivity = _capped(test, cap, contrast / deviation, clip)
         else:
             own = first * second * variation / (present * np.maximum(present - 1, 1.0))
-            score, top, sensitivity = _pooled(test, strata, contrast, np.sum(weight**2 * own, axis=0), clip)
+            score, steps, sensitivity = _pooled(test, strata, contrast, np.sum(weight**2 * own, axis=0), clip)
     unit = bounds_of(test.bounds, sums.names)[1]
     if strata.used.size == 1:
         moves = 1 + protected
@@ -140,7 +141,7 @@ def _difference(test: Means, groups: Groups, sums: Sums) -> Evidence:
         sums.names,
         score,
         alternative=test.alternative,
-        top=top,
+        steps=[steps],
         sensitivity=sensitivity,
         proof="docs/proofs/two-groups.md",
         basis=basis_of(test.tail, "proved" if test.floor is None else "checked"),
@@ -149,8 +150,8 @@ def _difference(test: Means, groups: Groups, sums: Sums) -> Evidence:
     )
 
 
-def _known(test: Means, strata: Strata, contrast: Floats, clip: float) -> tuple[Floats, float, float]:
-    """Return scores, the largest and one person's influence, the deviation being known or the largest."""
+def _known(test: Means, strata: Strata, contrast: Floats, clip: float) -> tuple[Floats, ScoreMap, float]:
+    """Return scores, their map and one person's influence, the deviation being known or the largest."""
     deviation = (test.sd or 0.5) * float(np.sqrt(strata.weight))
     influence = strata.pull / deviation
     term = min(strata.pull, 1.0) / deviation
@@ -160,19 +161,19 @@ def _known(test: Means, strata: Strata, contrast: Floats, clip: float) -> tuple[
         else tails.bounded_sum(strata.everyone, term, clip, both=True, light=test.sd is None)
     )
     steps = score_map(survival, influence, clip)
-    return steps(toward(contrast / deviation, test.alternative)), steps.top, steps.move(influence)
+    return steps(toward(contrast / deviation, test.alternative)), steps, steps.move(influence)
 
 
-def _capped(test: Means, cap: Cap, z: Floats, clip: float) -> tuple[Floats, float, float]:
+def _capped(test: Means, cap: Cap, z: Floats, clip: float) -> tuple[Floats, ScoreMap, float]:
     """Return the same for an estimated deviation and protected groups."""
     survival = tails.normal if test.tail == "normal" else tails.any_bounded_sum(cap.influence, clip)
     steps = score_map(survival, cap.influence, clip, grow=cap.grow)
-    return steps(toward(z, test.alternative)), steps.top, steps.move(cap.influence, cap.grow)
+    return steps(toward(z, test.alternative)), steps, steps.move(cap.influence, cap.grow)
 
 
 def _pooled(
     test: Means, strata: Strata, contrast: Floats, own: Floats, clip: float
-) -> tuple[Floats, float, float]:
+) -> tuple[Floats, NuisanceScoreMap, float]:
     """Return the same for public groups: z = contrast / sqrt(max(own, least)).
 
     `own` is the variance of the contrast when groups are drawn by lot among those present, `least` its value
@@ -194,7 +195,7 @@ def _pooled(
     grow = float(np.sqrt(1 + margin / least)) - 1
     steps = nuisance_score_map(knots, survivals, step, clip, grow=grow)
     z = toward(contrast / np.sqrt(variance), test.alternative)
-    return steps(z, variance / margin), steps.top, steps.move
+    return steps(z, variance / margin), steps, steps.move
 
 
 def _of_coins(people: int, coin: float, pull: float, clip: float) -> tails.Survival:
@@ -329,7 +330,7 @@ def combine(
         names,
         score,
         alternative=alternative,
-        top=max(side.steps.top for side in used),
+        steps=[side.steps for side in used],
         sensitivity=max(rise, fall),
         spread=rise + fall,
         adjacency=used[0].size.adjacency,

@@ -66,7 +66,7 @@ def rank_evidence(
         names,
         steps(toward(statistic / deviation, alternative)),
         alternative=alternative,
-        top=steps.top,
+        steps=[steps],
         sensitivity=steps.move(influence),
         proof=proof,
         basis=basis_of(tail),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import scipy
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from discreet.evidence.core.effect import Effect
 
 STEPS = 16  # steps to one person's largest move; rounding down loses at most a sixteenth of it
-SLOPE = 1.15  # costs nothing from z = 4.6 on for a normal-like statistic
+SLOPE = 1.02  # so much faster than the statistic scores climb, at most
+MULTIPLES = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)  # of the normal tail, tried for the law of scores
 EVEN = 5.0  # up to here, where cutoffs lie, influence that grows with the statistic is paid for
+_LEVELS, _NOISE = np.array([1e-3, 1e-6]), 2.0  # p-values to be reached, under noise that takes this much of z
 _SLACK = 1e-5  # rounding of a raw statistic in floats, in units of the influence, for up to 2^33 people
 
 
@@ -33,12 +36,13 @@ class ScoreMap:
 
     A move of t by at most j steps changes the score by at most max_k scores[k + j] - scores[k]: the
     certificate is read off the steps themselves, rounding and all. `slack` is what rounding in floats can add
-    to a move.
+    to a move. Under the null P(score >= s) is at most `multiple` times the normal tail.
     """
 
     step: float
     scores: NDArray[np.float64]
     slack: float = 0.0
+    multiple: float = 1.0
 
     def __call__(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the scores of raw statistics, shape (m,)."""
@@ -50,6 +54,16 @@ class ScoreMap:
         place = np.arange(self.scores.size)
         steps = _steps(raw_move + self.slack, grow, self.step, self.scores.size)
         return float(np.max(self.scores[np.minimum(place + steps, place[-1])] - self.scores))
+
+    def across(self, raw_move: float) -> float:
+        """Return the most that two scores are together whose statistics are, together, at most raw_move."""
+        last = min(math.ceil((raw_move + self.slack) / self.step), self.scores.size - 1)
+        some = self.scores[: last + 1]
+        return float(np.max(some + some[::-1]))
+
+    def clipped(self, ceiling: float) -> Self:
+        """Return the same map with no score above the ceiling."""
+        return replace(self, scores=np.minimum(self.scores, ceiling))
 
     @property
     def top(self) -> float:
@@ -63,15 +77,16 @@ def score_map(
     ceiling: float,
     *,
     grow: float = 0.0,
-    slope: float = SLOPE,
+    multiple: float | None = None,
 ) -> ScoreMap:
-    """Return the staircase for a statistic clipped at `ceiling`, score = Phi_bar^-1(survival(t)), at least 0.
+    """Return the staircase for a statistic clipped at `ceiling`, score = Phi_bar^-1(survival(t)/multiple).
 
     `survival` bounds P(T >= t) under the null, and never rises; rounding t down keeps the score valid:
-    P(score >= s) <= Phi_bar(s) for s > 0. The score climbs at most `slope` as fast as t, so that one person's
-    influence grows by no more than that: a conservative tail is steep where it leaves 0, far below any
-    cutoff, and a light one is steep at its far end; without the limit everything would pay for them. Where
-    the influence is influence + grow * t, the score climbs less the higher t is above `EVEN`.
+    P(score >= s) <= multiple * Phi_bar(s) for s > 0. The score climbs at most `SLOPE` times as fast as t, so
+    that one person's influence grows by no more than that: a light tail is steep at its far end, and without
+    the limit everything would pay for it. A conservative tail is steep where it leaves 0, unless the law of
+    scores is a multiple of the normal tail: if None, the one of `MULTIPLES` that suits. Where the influence
+    is influence + grow * t, the score climbs less the higher t is above `EVEN`.
     """
     slack = influence * _SLACK
     step = min((influence * (1 + _SLACK) + grow * min(EVEN, ceiling)) / STEPS, ceiling)
@@ -79,8 +94,35 @@ def score_map(
     rungs = step * np.arange(1, int(np.floor(ceiling / step)) + 1)
     p = np.minimum(survival(rungs.astype(np.float64)), 1.0)
     gentler = STEPS / np.maximum(_steps(influence + slack, grow, step, p.size + 1), STEPS) if grow else 1.0
-    scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), slope * step * gentler)
-    return ScoreMap(step, scores, slack)
+    climb = SLOPE * step * gentler
+    maps = [staircase(step, p, climb, times, slack) for times in ([multiple] if multiple else MULTIPLES)]
+    return sharpest(maps, lambda each: each.move(influence, grow) / influence)
+
+
+def staircase(
+    step: float,
+    p: NDArray[np.float64],
+    climb: float | NDArray[np.float64],
+    multiple: float,
+    slack: float = 0.0,
+) -> ScoreMap:
+    """Return the score map for statistics of one step and more whose bounds on the tail are `p`."""
+    scores = gentle(np.concatenate([[0.0], scores_of_p(p / multiple)]), climb)
+    return ScoreMap(step, scores, slack, multiple)
+
+
+def sharpest(maps: Sequence[ScoreMap], moved: Callable[[ScoreMap], float]) -> ScoreMap:
+    """Return the map with which the smallest statistics reach small p-values under noise.
+
+    The noise is in proportion to `moved`, how far one person moves a score over how far they move z.
+    """
+
+    def needed(steps: ScoreMap) -> float:
+        wanted = -scipy.special.ndtri(_LEVELS / steps.multiple) + _NOISE * moved(steps)
+        places = np.searchsorted(steps.scores, wanted)
+        return float(places.sum()) if places.max() < steps.scores.size else math.inf
+
+    return min(maps, key=needed)
 
 
 def _steps(rise: float, grow: float, step: float, size: int) -> NDArray[np.int64]:
@@ -129,7 +171,12 @@ class NuisanceScoreMap:
     @property
     def top(self) -> float:
         """The largest score."""
-        return max(score_map.top for score_map in self.score_maps)
+        return max(each.top for each in self.score_maps)
+
+    @property
+    def multiple(self) -> float:
+        """P(score >= s) is at most so many times the normal tail under the null."""
+        return max(each.multiple for each in self.score_maps)
 
 
 def nuisance_score_map(
@@ -139,10 +186,11 @@ def nuisance_score_map(
     clip: float,
     *,
     grow: float = 0.0,
-    slope: float = SLOPE,
 ) -> NuisanceScoreMap:
     """Return the score map with one tail bound for each knot, valid from the knot before to the one after."""
-    score_maps = tuple(score_map(survival, influence, clip, grow=grow, slope=slope) for survival in survivals)
+    score_maps = tuple(
+        score_map(survival, influence, clip, grow=grow, multiple=1.0) for survival in survivals
+    )
     height = np.stack([each.scores for each in score_maps])
     gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / np.diff(knots)
     move = max(each.move(influence, grow) for each in score_maps) + float(np.max(gap))
@@ -175,7 +223,7 @@ def conclude(
     score: NDArray[np.float64],
     *,
     alternative: Alternative,
-    top: float,
+    steps: Sequence[ScoreMap | NuisanceScoreMap],
     sensitivity: float,
     proof: str,
     adjacency: str = "replace",
@@ -184,10 +232,12 @@ def conclude(
     effect: Effect | None = None,
     basis: str = "proved",
 ) -> Evidence:
-    """Wrap scores into evidence; a spread that is not certified separately is 2*sensitivity."""
-    if not (top > 0 and sensitivity > 0):
+    """Wrap scores that `steps` made into evidence; a spread that is not certified is 2*sensitivity."""
+    top, multiple = max(each.top for each in steps), max(each.multiple for each in steps)
+    if not (multiple * scipy.special.ndtr(-top) < 0.5 and sensitivity > 0):
         raise InputError("no table of this size could give evidence: add people, or raise floor or ceiling")
-    null = Null("folded normal" if alternative == "two-sided" else "normal", top, basis)
+    law = "folded normal" if alternative == "two-sided" else "normal"
+    null = Null(law, top, basis, multiple=multiple)
     widest = 2 * sensitivity if spread is None else min(max(spread, sensitivity), 2 * sensitivity)
     # A weighted mean can pass the top by one rounding; refusing it there would speak of the data.
     certificate = Certificate(sensitivity, widest, adjacency, proof, public)

@@ -39,6 +39,7 @@ _RARE = 2.0  # an answer has full weight if it is one of so many times the numbe
 _USUAL = 5.0  # one of so many
 _PLACES = np.linspace(0.0, 1.0, 129)  # sizes of a small group, as shares of the size of full weight
 _SLACK = 1e-6  # of the influence, for the rounding of a statistic
+_MULTIPLE = 3.0  # of the normal tail, the law of scores made of chi: one for tables of every shape
 
 
 def weights(counts: Floats, full: float) -> Floats:
@@ -178,7 +179,7 @@ class Reach:
     def scores(self, degrees: int, ceiling: float) -> tuple[ScoreMap, float]:
         """Return the map to scores of a statistic whose law is chi with so many degrees, and their moves."""
         tail = partial(chi_tail, degrees, self.influence / 2)
-        steps = score_map(tail, self.influence, ceiling, grow=self.grow)
+        steps = score_map(tail, self.influence, ceiling, grow=self.grow, multiple=_MULTIPLE)
         return steps, steps.move(self.influence, self.grow)
 
 

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SURVIVAL_TEXTS = {
-    **TEXTS,
     "event": Text(
         "str, or a mapping from column to str",
         "The column that says, with 1, that the event came at that time and, with 0, that it had not come "
         "yet; one for all columns of times, or one for each. Protected like the times.",
     ),
+    **TEXTS,
     "protect": Text(
         '{"everything", "columns"}',
         '"everything" (default): the group of a person is protected like all else. "columns": who is in '

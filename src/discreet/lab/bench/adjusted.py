@@ -54,25 +54,25 @@ class _Study:
         count = self.values.shape[1]
         columns = [str(place) for place in range(count + self.covariates.shape[1] + 1)]
         adjust = dict.fromkeys(columns[count:-1], _BOUNDS) if adjusted else None
-        return self._told(Compare(group=columns[-1], adjust=adjust, protect=protect), epsilon)
+        return self._released(Compare(group=columns[-1], adjust=adjust, protect=protect), epsilon)
 
-    def _told(self, test: Test, epsilon: float) -> NDArray[np.float64]:
-        """Return the p-values that a release of all columns tells."""
+    def _released(self, test: Test, epsilon: float) -> NDArray[np.float64]:
+        """Return the p-values in a release of all columns."""
         table = np.column_stack([self.values, self.covariates, self.group])
         columns = [str(place) for place in range(self.values.shape[1])]
         people = gathered(table, test, person=None, columns=columns)
         assert people is not None  # noqa: S101  a comparison by rows
         asked = Parameters(q=Q, epsilon=epsilon, delta=1e-6, method="all")
-        told = METHODS["all"].ready(asked, people).draw().told
-        assert told is not None  # noqa: S101  all is told
-        return told.p_value
+        released = METHODS["all"].ready(asked, people).draw().told
+        assert released is not None  # noqa: S101  every p-value is
+        return released.p_value
 
     def correlated(self, epsilon: float) -> NDArray[np.float64]:
         """Return those of `Correlation` with a number in the group's place."""
         count = self.values.shape[1]
         columns = [str(place) for place in range(count + self.covariates.shape[1] + 1)]
         test = Correlation(partner=columns[-1], adjust=dict.fromkeys(columns[count:-1], _BOUNDS))
-        return self._told(test, epsilon)
+        return self._released(test, epsilon)
 
     def by_ols(self) -> NDArray[np.float64]:
         """Return two-sided p-values of the group's coefficient beside all covariates, without privacy."""

@@ -26,8 +26,8 @@ NAMES = ("auto", "all", "focus", "aware")
 _BEHIND = 0.05  # of power, by which the choice may be behind the best of them
 _FEWEST, _MOST = 2, 40  # studies of a table
 _SMALL, _MORE = 500, 4  # up to so many scores, so many times the studies
-_SIGNALS = 20  # in a study of a lot, or more studies are taken
-_ENTRIES = 4_000_000  # of a table drawn by lot, at most
+_SIGNALS = 20  # in a study of a random setting, or more studies are taken
+_ENTRIES = 4_000_000  # of a table drawn at random, at most
 
 Outcome = tuple[float, float]
 """Power and false discovery proportion of one study."""
@@ -60,8 +60,8 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Lot:
-    """A table drawn by lot: what columns are like, how many, how many real, their mean z, people, budget."""
+class Drawn:
+    """A random table: what columns are like, how many, how many real, their mean z, people, and budget."""
 
     kind: str
     m: int
@@ -88,15 +88,15 @@ class Lot:
         return outcomes
 
 
-def by_lot(count: int, seed: int) -> tuple[list[Scored], list[Lot]]:
-    """Return settings drawn by lot, scores and tables: nothing in the library was chosen on them.
+def at_random(count: int, seed: int) -> tuple[list[Scored], list[Drawn]]:
+    """Return settings drawn at random, scores and tables: nothing in the library was chosen on them.
 
     Sizes, shares of signals and budgets are drawn evenly on the scale of logarithms; signals are from barely
     to easily found with about the noise that selecting them would leave.
     """
     rng = np.random.default_rng(seed)
     scores: list[Scored] = []
-    tables: list[Lot] = []
+    tables: list[Drawn] = []
 
     def between(low: float, high: float) -> float:
         return low * (high / low) ** float(rng.random())
@@ -118,7 +118,7 @@ def by_lot(count: int, seed: int) -> tuple[list[Scored], list[Lot]]:
         epsilon = round(between(0.5, 3), 1)
         noise = 4 * m / (people * 2 * gaussian_budget(epsilon, DELTA))
         kind, labels = (str(rng.choice(names)) for names in (list(KINDS), list(LABELS)))
-        tables.append(Lot(kind, m, real, strength(m, real, 2 * noise), people, labels, epsilon))
+        tables.append(Drawn(kind, m, real, strength(m, real, 2 * noise), people, labels, epsilon))
     return scores, tables
 
 
@@ -175,7 +175,7 @@ def people(cell: Cell) -> int:
 
 
 def run(
-    scores: Sequence[Scored | Lot], tables: Sequence[Cell], studies: int, tick: Callable[[int], None]
+    scores: Sequence[Scored | Drawn], tables: Sequence[Cell], studies: int, tick: Callable[[int], None]
 ) -> list[Row]:
     """Return what each method finds; cells stand on about five times as many signals as `studies`."""
     rows: list[Row] = []
@@ -184,8 +184,8 @@ def run(
         count = studies * more if isinstance(setting, Scored) else _enough(setting, studies)
         each = {name: np.array(setting.outcomes(name, count)) for name in NAMES}
         found = {name: (float(met[:, 0].mean()), float(met[:, 1].mean())) for name, met in each.items()}
-        apart = {name: (met - each["auto"])[:, 0].std(ddof=1) / np.sqrt(count) for name, met in each.items()}
-        rows.append(Row(str(setting), count, found, {name: float(error) for name, error in apart.items()}))
+        behind = {name: (met - each["auto"])[:, 0].std(ddof=1) / np.sqrt(count) for name, met in each.items()}
+        rows.append(Row(str(setting), count, found, {name: float(error) for name, error in behind.items()}))
         tick(1)
     for cell in tables:
         count = min(max(_FEWEST, -(-5 * studies // cell.signals)), _MOST)
@@ -198,9 +198,9 @@ def run(
     return rows
 
 
-def _enough(lot: Lot, studies: int) -> int:
-    """Return how many studies of a lot make up for how few of its columns are real."""
-    return min(max(studies, _SIGNALS * studies // lot.real), _MORE * studies)
+def _enough(setting: Drawn, studies: int) -> int:
+    """Return how many studies of a table make up for how few of its columns are real."""
+    return min(max(studies, _SIGNALS * studies // setting.real), _MORE * studies)
 
 
 def in_words(rows: list[Row]) -> str:

@@ -1,9 +1,10 @@
 """`discreet bench plan`: what the planner predicts beside what releases find.
 
 Half of the thirty settings have normal numbers and answers, as the planner assumes. The others are as data
-are: the planner is told that numbers are skewed, counts or heavy in the tails, as a user could say it, but
+are: the planner is given that numbers are skewed, counts or heavy in the tails, as a user could say it, but
 each column has a law of its own. Columns are independent, or half of their variance is common to all of them;
-the planner is not told which, and takes any two to be weakly correlated. To these come wide tables, and tables that are not the planner's own (`lifelike`).
+the planner is not told which, and takes any two to be weakly correlated. To these come wide tables, and
+tables that are not the planner's own (`lifelike`).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Setting:
         return invented(self, rng)
 
     def stated(self) -> dict[str, Any]:
-        """Return what the planner is told."""
+        """Return what the planner is given."""
         answers = {f"c{column}": ["yes"] for column in range(self.m)} if self.answers else None
         return {
             "m": None if answers else self.m,
@@ -86,7 +87,7 @@ class Setting:
 
     @property
     def stated_shape(self) -> Shape | None:
-        """What the planner is told of the numbers, as a user could: their shape by name, no correlation."""
+        """What the planner is given of the numbers, as a user could: their shape by name, no correlation."""
         if self.answers:
             return None
         return "normal" if self.shape == "correlated" else cast("Shape", self.shape)
@@ -132,7 +133,7 @@ WIDE = (
     Setting(8_000, 3_000, 0.25, 150, "skewed"),
 )
 """Tables of very many columns, which the planner stands for by smaller ones; one of them with and without the
-correlation that the planner is not told of."""
+correlation that the planner does not know of."""
 
 
 @dataclass(frozen=True, slots=True)

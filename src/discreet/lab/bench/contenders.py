@@ -40,7 +40,7 @@ def aware(people: People, epsilon: float) -> NDArray[np.int64]:
 
 
 def unbounded(people: People) -> People:
-    """Return these people where nothing is known of the numbers: by default we are told no bounds."""
+    """Return these people where nothing is known of the numbers: by default there are no bounds."""
     return replace(people, questions=tuple(replace(question, bounds=None) for question in people.questions))
 
 

@@ -1,8 +1,8 @@
-"""Tables for `discreet bench plan` that the planner did not invent, and of which it is told what is public.
+"""Tables for `discreet bench plan` that the planner did not invent, and for which it is given what is public.
 
 A register that is made by other rules than the planner's, with columns of many scales that hang together,
 heaps, zeros, and entries missing where they are missing in life; five tables that nothing was fitted to
-(`unseen`); and, where a folder has them, rows of public tables, drawn anew. Groups are assigned by lot, so
+(`unseen`); and, where a folder has them, rows of public tables, drawn anew. Groups are assigned at random, so
 that what differs, and by how much, is known.
 """
 
@@ -53,7 +53,7 @@ class Setting:
         return _with_effects(self, rng)
 
     def stated(self) -> dict[str, Any]:
-        """Return what the planner is told, as a user could: which columns there are, and which differ.
+        """Return what the planner is given, as a user could: which columns there are, and which differ.
 
         Of the table's entries nothing: kinds and levels as declared, and of each column what is `assumed`.
         """

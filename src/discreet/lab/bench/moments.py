@@ -79,8 +79,8 @@ def not_private(people: People) -> NDArray[np.int64]:
     sums, answers = moments(people), bounds_of(people)[2]
     count, everyone = np.maximum(sums.count, 2), np.maximum(sums.count.sum(axis=0), 1)
     pooled: NDArray[np.float64] = sums.pooled * (1 / count).sum(axis=0)
-    apart: NDArray[np.float64] = (sums.variance / (count - 1)).sum(axis=0)
-    spread = np.where(answers, pooled, apart)
+    separate: NDArray[np.float64] = (sums.variance / (count - 1)).sum(axis=0)
+    spread = np.where(answers, pooled, separate)
     difference = sums.mean[1] - sums.mean[0]
     z = np.divide(difference, np.sqrt(spread), out=np.zeros(len(people)), where=spread > 0)
     rate = 0.5 + sums.total.sum(axis=0) / everyone

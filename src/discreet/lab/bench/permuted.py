@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.lab.bench.contenders import CONTENDERS
+from discreet.lab.bench.described import in_folder
 from discreet.lab.bench.moments import Q
-from discreet.lab.bench.surveys import SURVEYS, read
-from discreet.lab.bench.tables import present, some
+from discreet.lab.bench.surveys import read
+from discreet.lab.bench.tables import some
 from discreet.lab.bench.timing import verdict
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -28,12 +29,13 @@ _PARTS = 4  # a release looks at one in so many of a table's questions: some of 
 
 
 def run(
-    folder: Path, releases: int, protect: Protect, tick: Callable[[int], None]
+    folder: Path, tables: Sequence[str], releases: int, protect: Protect, tick: Callable[[int], None]
 ) -> dict[tuple[str, str], NDArray[np.bool_]]:
     """Return by table and contender which releases had a discovery, all of them false."""
     results: dict[tuple[str, str], NDArray[np.bool_]] = {}
-    for survey in present(folder):
-        everyone = read(SURVEYS[survey], folder, protect)
+    described = in_folder(folder)
+    for survey in tables:
+        everyone = read(described[survey], folder, protect)
         any_found = {name: np.zeros(releases, dtype=np.bool_) for name in NAMES}
         for number in range(releases):
             rng = np.random.default_rng([7, number])

@@ -1,4 +1,4 @@
-"""`discreet bench promises`: realised FDR and FCR of comparisons told with noise, the truth being known."""
+"""`discreet bench promises`: realised FDR and FCR of noisy comparisons, where the truth is known."""
 
 from __future__ import annotations
 
@@ -189,12 +189,14 @@ def truth(effect: str, first: Floats, second: Floats) -> float:
 
 def _missed(release: Release, real: NDArray[np.bool_], samples: tuple[Floats, Floats]) -> float:
     """Return the share of the discoveries whose interval does not hold the truth."""
-    told = release.told
-    assert told is not None  # noqa: S101  these methods tell
+    estimates = release.told
+    assert estimates is not None  # noqa: S101  these methods release them
     ends = told_columns(release)
     miss = 0
     for place in map(int, release.indices):
-        true = truth(told.effect[place], *(sample[:, place] for sample in samples)) if real[place] else 0.0
+        true = (
+            truth(estimates.effect[place], *(sample[:, place] for sample in samples)) if real[place] else 0.0
+        )
         miss += not ends["low"][place] <= true <= ends["high"][place]
     return miss / max(1, len(release))
 

@@ -45,9 +45,9 @@ def costs(people: People) -> list[float]:
     found: list[float] = []
     for question in people.questions:
         several = len(range(len(people))[question.places]) > 1
-        apart = 2.0 if several else 1.0
+        distance = 2.0 if several else 1.0
         length = presence + (1.0 if several else 0.25 if question.answers else 0.25 + square / 16)
-        found.append(max(apart, length if people.protect == "columns" else 2 * length))
+        found.append(max(distance, length if people.protect == "columns" else 2 * length))
     return found
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr, stdtr
+from scipy.special import stdtr
 
 from discreet.api import discover
 from discreet.classical.step_up import step_up_positions
@@ -50,10 +50,10 @@ class _Study:
         variants = [str(place) for place in range(self.genotypes.shape[1])]
         made = discover(self.table, test, q=Q, epsilon=1.0, delta=1e-6, columns=variants)
         if not scores:
-            assert made.told is not None  # noqa: S101  all is told
+            assert made.told is not None  # noqa: S101  every p-value is released
             return made.told.p_value, made.indices
         evidence = measure(self.table, test, columns=variants)
-        return np.asarray(2 * ndtr(-evidence.score), dtype=np.float64), made.indices
+        return evidence.null.survival(evidence.score), made.indices
 
     def by_regression(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return p-values of each genotype beside all components, and what BH discovers; without privacy."""

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from discreet.lab.bench.contenders import CONTENDERS
+from discreet.lab.bench.described import in_folder
 from discreet.lab.bench.moments import DELTA, Q, not_private
 from discreet.lab.bench.surveys import SURVEYS, read
 from discreet.lab.bench.timing import verdict
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -74,14 +75,9 @@ class Checked:
     copies: dict[str, float]
 
 
-def present(folder: Path) -> list[str]:
-    """Return which of the tables are in the folder."""
-    return [name for name, survey in SURVEYS.items() if (folder / survey.file).is_file()]
-
-
 @lru_cache(maxsize=1)
 def _table(folder: Path, survey: str, protect: Protect) -> People:
-    return read(SURVEYS[survey], folder, protect)
+    return read(in_folder(folder)[survey], folder, protect)
 
 
 def compare(task: Task) -> Found | None:
@@ -161,10 +157,9 @@ def _means(lists: dict[K, list[float]]) -> dict[K, float]:
 
 
 def run(
-    folder: Path, how: How, tick: Callable[[int], None], workers: int = 2
+    folder: Path, tables: Sequence[str], how: How, tick: Callable[[int], None], workers: int = 2
 ) -> tuple[dict[str, list[Found]], dict[str, Checked]]:
-    """Return what is found on each table in the folder, and the checks of the FDR at epsilon 1."""
-    tables = present(folder)
+    """Return what is found on these tables of the folder, and the checks of the FDR at epsilon 1."""
     tasks = [Task(folder, name, n, how) for name in tables for n in how.people]
     checks = [Task(folder, name, _CHECKED, how) for name in tables]
     results: dict[str, list[Found]] = {name: [] for name in tables}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -29,9 +29,13 @@ Stages = tuple[tuple[float, float], ...]
 LEAST = 0.002
 """Of the budget, at least, for what variances are made of."""
 _MOST = 0.12  # of the budget, for the same
-_FIRST, _LATER = 0.5, 8  # the share of the first stage, and how many others divide the rest
+LATERS = 8
+"""Stages after the first."""
+LATER_SHARE = 0.5 / LATERS
+"""Of each of them; the first one has the other half."""
 _EASIEST, _HARDEST = 0.3, 2.5  # z scores asked for before the first of these, and before the last at most
-_FEWEST = 5  # of fewer columns none is dropped: little would be gained
+FEWEST = 5
+"""Of fewer columns none is dropped: little would be gained."""
 _APART = 0.015  # of the budget: differences that would bias others are large, and show in this
 _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
 _NEAR = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
@@ -39,6 +43,8 @@ LOOK_COSTS = tuple(2 / error**2 for error in (0.06, 0.06, 0.04))
 """What looks at a column cost, by the errors aimed at, as shares of all people: sizes, places, means."""
 COARSE = 2.2
 """Times these errors: with larger ones bounds are kept, or all columns are looked at as one."""
+LOCATED = 1.75
+"""And with these, ranks show as much of columns as means do."""
 FIRST_LOOKS = 0.8
 """Of the budget for where columns lie, for the first looks at all; the rest for those that need more."""
 _CUT = 0.1  # about by how much what is left of both groups' numbers may differ in one column, at least
@@ -137,17 +143,20 @@ class Budget:
 def schedule(signals: int, m: int) -> Stages:
     """Return the later stages, where so many of `m` hypotheses are expected to be real.
 
-    The last one is for columns with z scores that half as many of all columns would show by chance as are
-    expected to be real. What is found depends little on the number of stages and on their shares
-    (`discreet bench people --raw`).
+    What is found depends little on their number and on their shares (`discreet bench people --raw`).
     """
-    if m < _FEWEST:
+    if m < FEWEST:
         return ()
-    last = min(max(-float(ndtri(signals / m / 4)), _EASIEST), _HARDEST)
-    steps = range(_LATER)
-    return tuple(
-        (_EASIEST + (last - _EASIEST) * step / (_LATER - 1), (1 - _FIRST) / _LATER) for step in steps
-    )
+    return tuple((least, LATER_SHARE) for least in cutoffs(np.asarray(signals), m).tolist())
+
+
+def cutoffs(signals: NDArray[Any], m: NDArray[Any] | int) -> NDArray[np.float64]:
+    """Return the z scores below which columns are dropped before each later stage, on a last axis.
+
+    The last is what half as many of all `m` columns would show by chance as are expected to be real.
+    """
+    last = np.clip(-ndtri(signals / m / 4), _EASIEST, _HARDEST)
+    return _EASIEST + (last - _EASIEST)[..., None] * np.arange(LATERS) / (LATERS - 1)
 
 
 def planned(people: People, rho: float, m: int | None = None) -> Budget:
@@ -202,6 +211,12 @@ def where_share(bounded: int, free: int, rho: float, size: int) -> float:
     """
     full = (bounded * sum(LOOK_COSTS[1:]) + free * sum(LOOK_COSTS)) * 0.5 / (max(size, 1) ** 2 * rho)
     return min(max(_WORTH * math.sqrt(full), full / (FIRST_LOOKS * COARSE**2)), _MOST_WHERE)
+
+
+def each_located(free: int, bounded: int, rho: float, size: float) -> bool:
+    """Say whether `rho` tells well where each column of numbers lies."""
+    whole = bounded * sum(LOOK_COSTS[1:]) + free * sum(LOOK_COSTS)
+    return FIRST_LOOKS * rho >= whole * 0.5 / (LOCATED * max(size, 1.0)) ** 2
 
 
 def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:

@@ -18,8 +18,9 @@ from discreet.classical.step_up import adaptive_bh
 from discreet.methods.all.after import Tested, results, units
 from discreet.methods.all.budget import planned, schedule, settled
 from discreet.methods.all.clipping import Ball, can_be_apart, clear_difference, reach_by
-from discreet.methods.all.learn import learn, learn_start
+from discreet.methods.all.learn import learn, learn_groups, learn_start
 from discreet.methods.all.proved.method import ready_proved
+from discreet.methods.all.ranks import LOOK, by_ranks, columns_alike, may_need_ranks
 from discreet.methods.all.record import Means, Measured, Noisy
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
 from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise, with_sample
@@ -88,11 +89,19 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 def measured(people: People, budget: Budget, signals: int, groups: Groups | None = None) -> Tested:
     """Learn the constants, measure, and compute p-values; columns dropped on the way count as p = 1.
 
-    `signals` is about how many effects are expected; more are assumed where more are seen.
+    `signals` is about how many effects are expected; more are assumed where more are seen. Where people are
+    too few to learn where columns of unlike numbers lie, ranks are told.
 
     Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
     """
     with np.errstate(all="ignore"):  # a warning would speak of the data
+        if may_need_ranks(people, budget):
+            groups = learn_groups(people.group, budget.groups) if groups is None else groups
+            look = LOOK * budget.whole
+            if not columns_alike(people, look):
+                rest = (budget.whole - budget.groups - look) * (1 - 2.0**-45)
+                return by_ranks(people, groups, rest, signals)
+            budget = replace(budget, contrast=budget.contrast - look)
         known = learn(people, budget, learn_start(people, budget, groups))
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
@@ -104,7 +113,7 @@ def measured(people: People, budget: Budget, signals: int, groups: Groups | None
 def check_budget(budget: Budget, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
     later = _LEAST_OF_SUMS * budget.stages / _STAGES or budget.contrast
-    main = (budget.contrast, budget.squares, budget.missing, later)
+    main = (budget.contrast - LOOK * budget.whole, budget.squares, budget.missing, later)
     most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
     check_noise(1 / math.sqrt(2 * budget.whole), most)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, owens_t
+from scipy.special import log_ndtr, ndtr, ndtri, owens_t
 
 from discreet.classical.step_up import adaptive_bh, step_up_positions
 from discreet.methods.all.budget import schedule
@@ -35,6 +35,7 @@ _MANY = 100_000
 _FINE = 20  # 2**20 steps to one sensitivity: the rounding of a million scores adds a thousandth to the noise
 _FAR = 9.0  # deviations of noise beyond which its chance is added
 _CELLS = 1024
+_FEW = 32  # cells of what a multiple of a normal tail leaves out near 0
 _GRID = 2**20
 _TILE = 2**14  # scores worked on at a time
 _DEEP, _HIGH = (
@@ -163,6 +164,8 @@ def measured_scores(evidence: Evidence, indices: NDArray[np.int64], rho: float, 
         deviation[at] = math.sqrt(variance)
         if signed is None:
             p[at] = noisy_tail(sums[at], math.sqrt(variance), null)
+        elif null.law in TWO_SIDED:
+            p[at] = 2 * ndtr(-np.abs(sums[at]) / math.hypot(1.0, math.sqrt(variance)))
         else:
             p[at] = ndtr(-sums[at] / math.hypot(1.0, math.sqrt(variance)))
     return Scores(indices, sums, deviation, p)
@@ -188,19 +191,31 @@ def _moved(evidence: Evidence, count: int, step: float) -> float:
 
 def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[np.float64]:
     """Return P(X + N >= t), X with the null law and N normal of this deviation: at least that of any null."""
-    if null.law == "exponential":
+    if null.law == "exponential" and null.multiple == 1:
         p = np.empty(t.size)
         for first in range(0, t.size, _TILE):
             p[first : first + _TILE] = _exponential(t[first : first + _TILE], deviation)
         return p
-    if null.law == "chi":
+    if null.law in ("exponential", "chi"):
         return _convolved(t, deviation, null)
     h = t / math.hypot(1.0, deviation)
-    # X = max(Z, 0), or |Z|: Z > 0 and Z + N >= t by Owen's T, and otherwise N alone.
+    # Z > 0 and Z + N >= t, by Owen's T.
     joint = 0.5 * ndtr(-h) + owens_t(h, 1 / deviation)
-    if null.law == "folded normal":
-        return np.clip(2 * joint, 0.0, 1.0)
-    return np.clip(joint + 0.5 * ndtr(-t / deviation), 0.0, 1.0)
+    # X has so many times the density of Z from `start` on, and is 0 otherwise, when N is alone.
+    times = null.multiple * (2 if null.law == "folded normal" else 1)
+    start = max(-float(ndtri(1 / times)), 0.0) if times > 1 else 0.0
+    if start > 0:
+        joint -= _below(t, deviation, start)
+    return np.clip(times * joint + max(1 - times / 2, 0.0) * ndtr(-t / deviation), 0.0, 1.0)
+
+
+def _below(t: NDArray[np.float64], deviation: float, start: float) -> NDArray[np.float64]:
+    """Return a little less than P(0 < Z < start, Z + N >= t): in cells of Z, each at its lower end."""
+    edges = np.linspace(0.0, start, _FEW + 1)
+    held: NDArray[np.float64] = np.zeros(t.size)
+    for low, chance in zip(edges[:-1].tolist(), np.diff(ndtr(edges)).tolist(), strict=True):
+        held = held + chance * np.asarray(ndtr((low - t) / deviation), dtype=np.float64)
+    return held
 
 
 def _exponential(t: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:

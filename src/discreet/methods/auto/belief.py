@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri_exp
 
-from discreet.methods.all.budget import schedule
+from discreet.methods.all.budget import FEWEST, LATER_SHARE, LATERS, cutoffs
 from discreet.methods.focus import SELECTION
 from discreet.privacy.curves import effective
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.certificate import Null
 
     Floats = NDArray[np.float64]
+    Singles = NDArray[np.float32]
 
 _STRENGTHS = np.geomspace(0.5, 6.0, 9)
 """Times the least score that so many signals need to be found: below all is lost, above all is found."""
@@ -37,7 +38,9 @@ _USUAL = 1.3  # so many times the signals are measured where it matters: what th
 _CELLS, _CUTS, _LEVELS = 128, 96, 160
 _FINE = 8  # levels of noise to a doubling
 _ANSWERS = 32
+_UNLIKELY = 1e-9  # times the likeliest state: such states decide no question
 _FLOOR, _STEEP = 1e-300, 30.0
+_SMALL = 400_000  # multiplications of a product of matrices
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +59,19 @@ class Public:
     rho: float
     q: float
 
-    def noise(self, signals: float, count: int) -> float:
+    def noise(self, signals: Floats, count: NDArray[np.int64]) -> Floats:
         """Return the variance of the noise in scores after all stages, if so many are measured.
 
         Of those that are no signals later stages keep what chance lets pass.
         """
-        real = min(signals, count)
-        later = schedule(max(1, round(real)), count)
-        precision = (1 - sum(share for _, share in later)) / min(count, self.most)
-        for least, share in later:
-            left = real + (count - real) * 2 * float(ndtr(-least))
-            precision += share / min(left, self.most)
-        return self.each / precision
+        real = np.minimum(signals, count)[..., None]
+        least = cutoffs(np.maximum(np.rint(real[..., 0]), 1), count)
+        left = real + (count[..., None] - real) * 2 * ndtr(-least)
+        later = np.where(count[..., None] < FEWEST, 0.0, LATER_SHARE / np.minimum(left, self.most)).sum(
+            axis=-1
+        )
+        first = np.where(count < FEWEST, 1.0, 1 - LATERS * LATER_SHARE) / np.minimum(count, self.most)
+        return self.each / (first + later)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,9 +133,8 @@ def states_of(public: Public) -> States:
     above = k[:, None] * tail + (public.m - k)[:, None] * nulls
     # The score of rank r is where r - 1/2 are expected above it; its error is that of their number.
     ranks = numbers - 0.5
-    low, middle, high = (
-        _crossing(above, edges, np.maximum(ranks + off * np.sqrt(numbers), 0.2)) for off in (1, 0, -1)
-    )
+    wanted = np.maximum(ranks + np.array([[1], [0], [-1]]) * np.sqrt(numbers), 0.2)
+    low, middle, high = _crossing(above, edges, wanted.ravel()).reshape(-1, *wanted.shape).swapaxes(0, 1)
     measured = measured_of(public.m)
     power = _power(public, measured, (-np.diff(tail, append=0.0), -np.diff(nulls, append=0.0)), k, edges)
     return States(k, numbers, middle, ((high - low) / 2) ** 2, measured, power)
@@ -160,53 +163,83 @@ def _interpolated(at: Floats, x: Floats, y: Floats) -> Floats:
 def _power(
     public: Public, measured: NDArray[np.int64], laws: tuple[Floats, Floats], k: Floats, edges: Floats
 ) -> Floats:
-    """Return the share of the signals that is selected, and then found by BH, for each number to measure."""
-    signal, null = laws
-    everything = k[:, None] * signal + (public.m - k)[:, None] * null
+    """Return the share of the signals that is selected, and then found by BH, for each number to measure.
+
+    It is about that: single precision does.
+    """
     middle = np.append((edges[1:] + edges[:-1]) / 2, edges[-1])
-    numbers = np.unique(k)
-    told: dict[int, tuple[Floats, Floats]] = {}
+    numbers, which = np.unique(k, return_inverse=True)
+    noise = public.noise(numbers[:, None], measured[None, :])
+    noise /= np.where(measured < public.m, 1 - SELECTION, 1.0)
+    levels = np.rint(_FINE * np.log2(noise) / 2).astype(np.int64)
+    told = {level: _told(public, 2.0 ** (level / _FINE), middle, laws[1]) for level in np.unique(levels)}
+    real, nulls = _single(k)[:, None], _single(public.m - k)[:, None]
+    signal, null = map(_single, laws)
+    everything = real * signal + nulls * null
+    q = np.where(measured < public.m, 1.0, 1 / np.maximum(nulls / public.m, 0.1))  # all: as adaptive BH does
+    found, p = (np.empty((k.size, _CUTS), dtype=np.float32) for _ in range(2))
     power = np.empty((k.size, measured.size))
     for place, count in enumerate(measured.tolist()):
-        selected, share, q = signal, 1.0, np.full(k.size, public.q)
+        selected = signal
         if count < public.m:
             scale = public.pull * math.sqrt(float(effective(count)) / (2 * SELECTION * public.rho))
-            selected, share = signal * _selected(everything, middle, scale, count), 1 - SELECTION
-        else:
-            q /= np.maximum(1 - k / public.m, 0.1)  # as adaptive BH does
-        for number in numbers.tolist():
-            those = np.flatnonzero(k == number)
-            level = round(_FINE * math.log2(public.noise(number, count) / share) / 2)
-            if level not in told:
-                told[level] = _told(public, 2.0 ** (level / _FINE), middle, null)
-            passes, p = told[level]
-            found = selected[those] @ passes
-            enough = p <= q[those, None] * np.maximum(number * found, 0.5) / public.m
-            first = np.take_along_axis(found, enough.argmax(axis=1)[:, None], axis=1)[:, 0]
-            power[those, place] = np.where(enough.any(axis=1), first, 0.0)
+            selected = signal * _selected(everything, middle, scale, count)
+        level = levels[which, place]
+        for each in np.unique(level):
+            those = level == each
+            passes, p[those] = told[each]
+            found[those] = _product(selected[those], passes)
+        threshold = _single(public.q * q[:, place] / public.m)[:, None]
+        enough = p <= threshold * np.maximum(real * found, np.float32(0.5))
+        first = found[np.arange(k.size), enough.argmax(axis=1)]
+        power[:, place] = np.where(enough.any(axis=1), np.minimum(first, 1), 0.0)
     return power
 
 
-def _selected(everything: Floats, middle: Floats, scale: float, count: int) -> Floats:
+def _selected(everything: Singles, middle: Floats, scale: float, count: int) -> Singles:
     """Return the chance of each score to be among the `count` largest with Gumbel noise, for each state."""
     at = np.linspace(-_STEEP / 4 * scale, float(middle[-1]) + _STEEP / 4 * scale, _LEVELS)
-    many = everything @ _beyond((middle[:, None] - at) / scale)
-    level = np.array([float(np.interp(-count, -row, at)) for row in many])
-    return _beyond((middle - level[:, None]) / scale)
+    many = _product(everything, _beyond(_single((middle[:, None] - at) / scale)))
+    # More than `count` are above the one level, and no more above the next: between them by a straight line.
+    last = np.clip(np.count_nonzero(many > count, axis=1) - 1, 0, _LEVELS - 2)
+    more, fewer = (many[np.arange(len(many)), last + step].astype(np.float64) for step in (0, 1))
+    part = np.clip((more - count) / np.maximum(more - fewer, _FLOOR), 0, 1)
+    level = at[last] + part * (at[1] - at[0])
+    return _beyond(_single(middle / scale) - _single(level / scale)[:, None])
 
 
-def _beyond(distance: Floats) -> Floats:
-    """Return the chance of Gumbel noise to be above -distance."""
-    return -np.expm1(-np.exp(np.minimum(distance, _STEEP)))
+def _beyond(distance: Singles) -> Singles:
+    """Return the chance of Gumbel noise to be above -distance, in place of the distances."""
+    np.minimum(distance, np.float32(_STEEP), out=distance)
+    for step in (np.exp, np.negative, np.expm1, np.negative):
+        step(distance, out=distance)
+    return distance
 
 
-def _told(public: Public, deviation: float, middle: Floats, null: Floats) -> tuple[Floats, Floats]:
+def _single(x: Floats) -> Singles:
+    return x.astype(np.float32)
+
+
+def _product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Return the matrix product, some rows at a time.
+
+    The threads of BLAS, which share larger products, wait for one another: on a busy machine far longer than
+    the work takes.
+    """
+    product = np.empty((len(left), right.shape[1]), dtype=left.dtype)
+    some = max(1, _SMALL // right.size)
+    for row in range(0, len(left), some):
+        np.matmul(left[row : row + some], right, out=product[row : row + some])
+    return product
+
+
+def _told(public: Public, deviation: float, middle: Floats, null: Floats) -> tuple[Singles, Singles]:
     """Return for some cutoffs the chance of each score to pass with noise, and that of a null."""
     tail = np.maximum(np.cumsum(null[::-1])[::-1], _FLOOR)
     surest = float(np.interp(-math.log(public.q / public.m), -np.log(tail), middle))
     cut = np.linspace(0.0, surest + 6 * deviation, _CUTS)
     passes = ndtr((middle[:, None] - cut) / deviation)
-    return passes, null @ passes
+    return _single(passes), _single(null @ passes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,15 +262,18 @@ class Belief:
 
     def question(self, deviation: float) -> int:
         """Return the rank whose score, told with this noise, lets the next choice lose least on average."""
-        states, loss = self.states, self.states.loss
+        states = self.states
         error = np.sqrt(states.variance + deviation**2)
         lost = np.full(states.ranks.size, np.inf)
+        likely = np.flatnonzero(self.weight > _UNLIKELY * self.weight.max())
+        weight, loss = self.weight[likely], states.loss[likely]
         for place in np.flatnonzero(~np.isin(states.ranks, self.asked)).tolist():
             mean, spread = states.expected[:, place], error[:, place]
             least, most = float((mean - 3 * spread).min()), float((mean + 3 * spread).max())
             answers = np.linspace(least, most, _ANSWERS)
-            joint = np.exp(-(((answers[:, None] - mean) / spread) ** 2) / 2) * (self.weight / spread)
-            lost[place] = float((joint @ loss).min(axis=1).sum() * (most - least))
+            mean, spread = mean[likely], spread[likely]
+            joint = np.exp(-(((answers[:, None] - mean) / spread) ** 2) / 2) * (weight / spread)
+            lost[place] = float(_product(joint, loss).min(axis=1).sum() * (most - least))
         return int(states.ranks[int(np.argmin(lost))])
 
     def after(self, rank: int, score: float, deviation: float) -> Belief:

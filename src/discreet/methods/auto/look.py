@@ -209,8 +209,8 @@ def _searched(people: People, evidence: Evidence, public: Public, rho: float) ->
 def _levels(ranks: NDArray[np.int64], public: Public, deviation: float) -> NDArray[np.float64]:
     """Return for each rank the noisy score that so many must reach, for a release of them to report them."""
     levels: list[float] = []
-    for rank in ranks.tolist():
-        noise = math.sqrt(public.noise(rank, min(public.m, round(_MEASURED * rank))))
+    count = np.minimum(np.rint(_MEASURED * ranks), public.m).astype(np.int64)
+    for rank, noise in zip(ranks.tolist(), np.sqrt(public.noise(ranks, count)).tolist(), strict=True):
         at = np.linspace(0.0, public.null.ceiling + 9 * noise, _GRID)
         p = noisy_tail(at, noise, public.null)
         levels.append(float(at[min(int(np.count_nonzero(p > public.q * rank / public.m)), _GRID - 1)]))

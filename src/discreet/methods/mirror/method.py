@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence.core.certificate import Null
 from discreet.methods.aware import count
 from discreet.methods.aware.method import SEARCH_SHARE, private_count, public_constants
 from discreet.methods.method import Ready
@@ -48,7 +48,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
     if k is None:
         # The search spends its usual share of the budget it is given.
         given = search / SEARCH_SHARE["calibrated"]
-        folded = Null("folded normal", evidence.null.ceiling, evidence.null.basis)
+        folded = replace(evidence.null, law="folded normal")
         level = min(2 * q, 0.5)
         public = public_constants(
             folded, len(evidence), level, sensitivity, 2 * sensitivity, given, "calibrated", "any"

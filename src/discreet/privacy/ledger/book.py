@@ -142,7 +142,7 @@ class Book:
     def append(self, kind: str, name: str, content: dict[str, Any], state: DataSet) -> chain.Row:
         """Write one row at the end of the chain, and the state after it; the caller's transaction commits."""
         text = state.text
-        # The nonce tells apart rows that two copies of a ledger write at the same time.
+        # The nonce distinguishes rows that two copies of a ledger write at the same time.
         body = chain.canonical({**content, "nonce": uuid.uuid4().hex, "state": chain.sha256(text)})
         place = self.head.position + 1
         time = datetime.now(UTC).isoformat(timespec="seconds")

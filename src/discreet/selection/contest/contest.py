@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.kernels import compiled
 from discreet.noise import entropy
-from discreet.selection.contest.drawn import SCALES, Drawn, in_scales, together
+from discreet.noise.laws import Gumbel, Laplace
+from discreet.selection.contest.drawn import SCALES, Drawn, in_one_piece, in_scales, together
 from discreet.selection.contest.settle import exact_order
 from discreet.selection.contest.sieve import coarse, sieve
 
@@ -63,7 +65,7 @@ def contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law, firs
 
 def _contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> Drawn:
     check_scale(scale)
-    m = scores.size
+    m, scores = scores.size, in_one_piece(scores)
     if _SMALL < m <= _FEW and 4 * k < m:
         return coarse(scores, scale, k, law)
     if m > _SMALL and 4 * k < m:
@@ -133,11 +135,14 @@ def _intervals(drawn: Drawn, scale: float, law: Law) -> NDArray[np.float64]:
     """Return every noisy score in units of the scale, and the ends of an interval around it; (3, items)."""
     if drawn.bounds is not None:
         return drawn.bounds
+    bounds = np.empty((3, drawn.score.size))
+    if compiled is not None and isinstance(law, (Gumbel, Laplace)):
+        compiled.noisy(drawn.score, drawn.high, drawn.low, scale, isinstance(law, Gumbel), bounds)
+        return bounds
     level = in_scales(drawn.score, scale)
     v, w, doubt = _uniforms(drawn)
     noise = law.isf(v, w)
     slack = _ULPS * (8.0 + np.abs(noise)) + _LEVEL_ULPS * np.abs(level) + doubt
-    bounds = np.empty((3, level.size))
     key = np.add(level, noise, out=bounds[0])
     np.subtract(key, slack, out=bounds[1])
     np.add(key, slack, out=bounds[2])

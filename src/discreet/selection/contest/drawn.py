@@ -70,3 +70,8 @@ def in_scales(scores: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
     level.clip(-RANGE, RANGE, out=level)
     np.copyto(level, -RANGE, where=np.isnan(level))
     return level
+
+
+def in_one_piece(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores as C can read them: one after the other, where processors expect numbers."""
+    return scores if scores.flags.carray else scores.copy()

@@ -1,8 +1,8 @@
 """Rule out, with sixteen bits each, the items that cannot be among the k largest noisy scores.
 
 Where the sieve draws its line changes the work and never the outcome, so the line may come from a sample.
-Among a few thousand there is no line, but two tables (`coarse`): the first word of V encloses the noise, and
-whoever lies below the k-th largest lower end is out.
+Among a few thousand there is no line, but a table (`coarse`): the first word of V encloses the noise, and
+whoever lies below the k-th largest lower end is out. C does it in two loops, and keeps the same items.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.kernels import compiled
 from discreet.noise import entropy
 from discreet.noise.samplers import uniform_below
 from discreet.selection.contest.drawn import RANGE, Drawn, in_scales
@@ -23,37 +24,50 @@ if TYPE_CHECKING:
     from discreet.noise.laws import Law
 
 
-_WORDS = 1 << 16
 _MARGIN = 2.0 * (2.0**-20 + 2.0**-48 * RANGE)  # twice what floats can be wrong by, in tables and in levels
-_EXTREME = 64  # so many words at either end leave the noise open by more than _WIDTH
-_WIDTH = 3.0 / _EXTREME  # |noise'(v)| <= 2 / min(v, 1 - v), and a third for rounding
+_BITS = 10  # of a first word, that the tables know; fixed in kernels/contest.c
 
 
 def coarse(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> Drawn:
-    """Return all who may be among the k largest noisy scores, drawn to 80 bits; there are more than k."""
-    most, least = _ends(law)
+    """Return all who may be among the k largest noisy scores, drawn to 80 bits; there are at least k."""
+    least, width = _ends(law)
     words = entropy.words(scores.size, np.uint16)
-    level = in_scales(scores, scale)
-    lowest = level + least.take(words)
-    ranked = lowest.copy()
+    lower = _lower_ends(scores, words, scale, least)
+    ranked = lower.copy()
     ranked.partition(scores.size - k)
-    line = ranked[scores.size - k] - _MARGIN
-    # Who is a width below the line is out, but for extreme words, which the unsigned difference puts on top.
-    near: NDArray[np.int64] = (
-        (lowest >= line - _WIDTH) | (words - _EXTREME >= _WORDS - 2 * _EXTREME)
-    ).nonzero()[0]
-    near = near[level.take(near) + most.take(words.take(near)) >= line]
+    near = _reaching(lower, words, ranked[scores.size - k] - _MARGIN - width)
     return Drawn(near, scores.take(near), words.take(near), entropy.words(near.size, np.uint64))
+
+
+def _lower_ends(
+    scores: NDArray[np.float64], words: NDArray[np.uint16], scale: float, least: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the least that everyone's noisy score can be after their first word, in units of the scale."""
+    if compiled is None:
+        return in_scales(scores, scale) + least.take(words >> 16 - _BITS)
+    lower = np.empty(scores.size)
+    compiled.lower_ends(scores, words, scale, least, lower)
+    return lower
+
+
+def _reaching(
+    lower: NDArray[np.float64], words: NDArray[np.uint16], needed: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return whose lower end is not below what is needed with their first word."""
+    if compiled is None:
+        return (lower >= needed.take(words >> 16 - _BITS)).nonzero()[0]
+    places = np.empty(lower.size, dtype=np.int64)
+    return places[: compiled.reaching(lower, words, needed, places)]
 
 
 @cache
 def _ends(law: Law) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return noise(w / 2^16) for w = 0..65535, the most that word w can mean, and noise((w + 1) / 2^16)."""
+    """Return the least noise that first words allow, and how far the most is above it; by their `_BITS`."""
     with np.errstate(all="ignore"):
-        v = np.arange(_WORDS + 1) / _WORDS
+        v = np.arange((1 << _BITS) + 1) / (1 << _BITS)
         noise = law.isf(v, 1.0 - v)
     noise[0], noise[-1] = np.inf, -np.inf
-    return noise[:-1].copy(), noise[1:].copy()
+    return noise[1:].copy(), noise[:-1] - noise[1:]
 
 
 _LEAST, _USUAL = 1 << 13, 1 << 16  # sampled scores: m/16 between these, and m/64 when m is huge

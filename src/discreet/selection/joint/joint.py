@@ -19,7 +19,7 @@ from discreet.errors import InputError
 from discreet.kernels import compiled
 from discreet.noise import entropy
 from discreet.selection.contest.contest import check_scale
-from discreet.selection.contest.drawn import RANGE
+from discreet.selection.contest.drawn import RANGE, in_one_piece
 from discreet.selection.joint.arrival import Arrival, Uniform, Words
 from discreet.selection.joint.ranks import Ranks
 from discreet.selection.joint.subsets import Block, best_set, other_sets
@@ -38,7 +38,7 @@ _IN_C, _LOGS = (
     690.0,
 )  # in C k is at most 128, and m^k at most exp(690), so that counts of sets are doubles
 _PLAIN = 2.0**-500, 2.0**500  # spreads whose products with whole numbers are exact in two doubles
-_FRONT, _FRONT_OF_ONE = 1 << 14, 1 << 9  # ranks that are sorted at first
+_FRONT, _FRONT_OF_ONE = 1 << 14, 1 << 10  # ranks that are sorted at first
 
 
 class _Entry:
@@ -106,12 +106,22 @@ def joint(scores: NDArray[np.float64], spread: float, k: int, epsilon: float) ->
     """
     if k == scores.size:
         return np.arange(k)
-    ends = RANGE * spread
-    negative = np.fmin(np.subtract(0.0, scores), ends)  # 0 - 0 is 0, also where a zero is negative
-    np.maximum(negative, -ends, out=negative)
+    negative = _negated(scores, RANGE * spread)
     words = entropy.words(_WORDS, np.uint64)
     chosen = in_c(negative, spread, k, epsilon, words)
     return in_python(negative, spread, k, epsilon, Words(words)) if chosen is None else chosen
+
+
+def _negated(scores: NDArray[np.float64], limit: float) -> NDArray[np.float64]:
+    """Return scores with changed signs, clipped to +-limit, NaN at the limit."""
+    if compiled is None:
+        negative = np.subtract(0.0, scores)  # 0 - 0 is 0, also where a zero is negative
+        negative.clip(-limit, limit, out=negative)
+        np.copyto(negative, limit, where=np.isnan(negative))
+    else:
+        negative = np.empty(scores.size)
+        compiled.negated(in_one_piece(scores), limit, negative)
+    return negative
 
 
 def in_c(

@@ -191,7 +191,7 @@ def _hasher(memory_mb: int) -> PasswordHasher:
 
 @cache
 def _decoy(memory_mb: int) -> str:
-    """Return a hash that no password has been told for, so that unknown names take as long."""
+    """Return a hash of a password that nobody has, so that unknown names take as long."""
     from secrets import token_hex
 
     return _hasher(memory_mb).hash(token_hex(16))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
@@ -14,7 +13,7 @@ from discreet.server import toml
 from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
 from discreet.server.http.render import page
-from discreet.server.http.session import check_form, config_of, required, store_of
+from discreet.server.http.session import config_of, form_page, store_of
 from discreet.server.jobs import accept, view
 from discreet.server.jobs.grid import grid_of
 
@@ -29,15 +28,8 @@ _OF_TEST = ("group", "alternative", "partner", "stratum", "event", "within", "nu
 _WORDS = ("method", "guarantee", *(name for name in _OF_TEST if name not in {"null", "levels", "adjust"}))
 
 
-async def ask(request: Request) -> Response:
+def ask(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     """Take the form of a data set's page."""
-    who = await run_in_threadpool(required, request)
-    form = {name: str(value) for name, value in (await request.form()).items()}
-    check_form(request, who, form)
-    return await run_in_threadpool(_ask, request, who, form)
-
-
-def _ask(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     store, config, name = store_of(request), config_of(request), request.path_params["name"]
     action = form.get("action", "")
     kind = {"plan": "plan", "try": "try", "ask": "ask"}.get(action, "cost")
@@ -124,4 +116,4 @@ def _level(text: str) -> Any:
         return text
 
 
-routes = [Route("/datasets/{name}/ask", ask, methods=["POST"])]
+routes = [Route("/datasets/{name}/ask", form_page(ask), methods=["POST"])]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -14,32 +12,13 @@ from discreet.server import audit, budget
 from discreet.server.accounts import credentials, people
 from discreet.server.datasets import metadata, registry, shares
 from discreet.server.http.render import page
-from discreet.server.http.session import check_form, config_of, required, store_of
+from discreet.server.http.session import config_of, form_page, store_of
 from discreet.server.jobs import view
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from starlette.requests import Request
 
     from discreet.server.accounts.credentials import Visitor
-
-    Shown = Callable[[Request, Visitor, dict[str, str]], Response]
-
-
-def form_page(show: Shown, *roles: str) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that checks who comes and that a form is ours, and hands both on."""
-
-    @wraps(show)
-    async def endpoint(request: Request) -> Response:
-        who = await run_in_threadpool(required, request, *roles)
-        form: dict[str, str] = {}
-        if request.method == "POST":
-            form = {name: str(value) for name, value in (await request.form()).items()}
-            check_form(request, who, form)
-        return await run_in_threadpool(show, request, who, form)
-
-    return endpoint
 
 
 def register(request: Request, who: Visitor, form: dict[str, str]) -> Response:

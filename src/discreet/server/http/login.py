@@ -15,7 +15,7 @@ from discreet.server.http.session import (
     check_form,
     config_of,
     cookie_name,
-    required,
+    form_page,
     set_cookie,
     store_of,
     visitor,
@@ -57,14 +57,9 @@ def enter(request: Request, account: Account) -> Response:
     return response
 
 
-async def logout(request: Request) -> Response:
+def logout(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     """End the session."""
-    who = await run_in_threadpool(required, request)
-    check_form(request, who, await request.form())
-    return await run_in_threadpool(_leave, request)
-
-
-def _leave(request: Request) -> Response:
+    del who, form
     config = config_of(request)
     with store_of(request).writing() as db:
         credentials.revoke(db, request.cookies.get(cookie_name(config), ""))
@@ -113,17 +108,10 @@ def _choose(request: Request, secret: str, password: str) -> Response:
     return enter(request, account)
 
 
-async def password(request: Request) -> Response:
+def password(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     """Change one's own password; all sessions and tokens end but the one that is opened now."""
-    who = await run_in_threadpool(required, request)
     if request.method == "GET":
         return page("password.html", who, words="")
-    form = {name: str(value) for name, value in (await request.form()).items()}
-    check_form(request, who, form)
-    return await run_in_threadpool(_change, request, who, form)
-
-
-def _change(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     config, name, new = config_of(request), who.account.name, form.get("password", "")
     if new != form.get("again"):
         return page("password.html", who, 400, words="The two new passwords are not the same.")
@@ -157,7 +145,7 @@ def prepare(app: Starlette, config: Config) -> None:
 
 routes = [
     Route("/login", login, methods=["GET", "POST"]),
-    Route("/logout", logout, methods=["POST"]),
-    Route("/password", password, methods=["GET", "POST"]),
+    Route("/logout", form_page(logout), methods=["POST"]),
+    Route("/password", form_page(password), methods=["GET", "POST"]),
     Route("/invite/{secret}", invite, methods=["GET", "POST"]),
 ]

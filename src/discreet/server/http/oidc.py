@@ -74,11 +74,11 @@ async def begin(request: Request) -> Response:
 async def back(request: Request) -> Response:
     """Take what the browser brings back: checked state, nonce, signature, audience and times."""
     try:
-        told = await request.app.state.issuer.authorize_access_token(request)
+        token = await request.app.state.issuer.authorize_access_token(request)
     except Exception:  # noqa: BLE001  (whatever a stranger sends must not become a fault of ours)
         raise HTTPException(401, _AWAY) from None
     request.session.clear()
-    claims: dict[str, Any] = dict(told.get("userinfo") or {})
+    claims: dict[str, Any] = dict(token.get("userinfo") or {})
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST:  # cut off, two could be one
         raise HTTPException(401, _AWAY)

@@ -8,7 +8,6 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -20,7 +19,7 @@ from discreet.server.accounts import credentials
 from discreet.server.datasets import registry
 from discreet.server.http import openapi
 from discreet.server.http.render import page
-from discreet.server.http.session import check_form, config_of, required, store_of
+from discreet.server.http.session import config_of, form_page, required, store_of
 from discreet.server.jobs import view
 
 if TYPE_CHECKING:
@@ -110,23 +109,15 @@ def download(request: Request) -> Response:
     return Response(made.to_json(indent=2), media_type="application/json", headers=headers)
 
 
-async def tokens(request: Request) -> Response:
+def tokens(request: Request, who: credentials.Visitor, form: dict[str, str]) -> Response:
     """List one's tokens; make one, or end one."""
-    who = await run_in_threadpool(required, request)
-    form = dict(await request.form()) if request.method == "POST" else {}
-    if request.method == "POST":
-        check_form(request, who, form)
-    return await run_in_threadpool(_tokens, request, who, form)
-
-
-def _tokens(request: Request, who: credentials.Visitor, form: dict[str, Any]) -> Response:
     made = ""
     with store_of(request).writing() as db:
         if "end" in form:
-            credentials.revoke_token(db, who.account.name, str(form["end"]))
+            credentials.revoke_token(db, who.account.name, form["end"])
         elif form:
             scopes = tuple(scope for scope in credentials.SCOPES if scope in form)
-            made = credentials.token(db, who.account.name, str(form.get("label", "")), scopes, _DAYS)
+            made = credentials.token(db, who.account.name, form.get("label", ""), scopes, _DAYS)
         mine = credentials.tokens(db, who.account.name)
     if "end" in form:
         return RedirectResponse("/tokens", 303)
@@ -160,6 +151,6 @@ routes = [
     Route("/jobs/{id}/report", report),
     Route("/jobs/{id}/release.json", download),
     Route("/jobs/{id}/release.csv", download),
-    Route("/tokens", tokens, methods=["GET", "POST"]),
+    Route("/tokens", form_page(tokens), methods=["GET", "POST"]),
     Route("/api", interface),
 ]

@@ -26,7 +26,7 @@ class Rates:
     """Counts of requests by the minute.
 
     The promise: of one visitor's requests in a minute, `most` are answered by all servers together, and by
-    each beyond that no more than come within the second until it has told the others, and they it. Visitors
+    each beyond that no more than come within the second before counts are shared. Visitors
     are known by hashes; nothing is written while a request waits.
     """
 

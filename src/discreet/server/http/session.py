@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hmac
+from functools import wraps
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from discreet.server.accounts import credentials
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from discreet.server.accounts.credentials import Visitor
     from discreet.server.config import Config
     from discreet.server.store import Store
+
+    Shown = Callable[[Request, Visitor, dict[str, str]], Response]
 
 
 def store_of(request: Request) -> Store:
@@ -89,6 +93,21 @@ def check_form(request: Request, who: Visitor | None, form: Mapping[str, object]
         raise HTTPException(
             403, "This form is out of date, or was sent from another site. Load the page again."
         )
+
+
+def form_page(show: Shown, *roles: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that checks who comes and that a form is ours, and hands both on."""
+
+    @wraps(show)
+    async def endpoint(request: Request) -> Response:
+        who = await run_in_threadpool(required, request, *roles)
+        form: dict[str, str] = {}
+        if request.method == "POST":
+            form = {name: str(value) for name, value in (await request.form()).items()}
+            check_form(request, who, form)
+        return await run_in_threadpool(show, request, who, form)
+
+    return endpoint
 
 
 def cookie_name(config: Config) -> str:

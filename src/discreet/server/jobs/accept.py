@@ -146,7 +146,7 @@ def _known(db: Connection, account: str, request_id: str) -> Any:
 def _asked(db: Connection, account: Account, entry: registry.DataSet, digest: str, now: float) -> str | None:
     """Return the same question under the same metadata, if it has an answer, or may have one yet.
 
-    Until its slot every question may: which do is told by nothing here.
+    Until its slot every question may: which do must not show here.
     """
     same = (
         job.c.dataset == entry.name,

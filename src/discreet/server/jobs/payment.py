@@ -63,7 +63,7 @@ class Payment(Ledger):
         return self.claim
 
     def may_record(self, facts: Mapping[str, object]) -> Mapping[str, Any]:
-        """Return nothing: an analyst is not told where the data lie, how many rows they have, or when."""
+        """Return nothing: an analyst does not learn where the data lie, how many rows they have, or when."""
         del facts
         return {}
 
@@ -87,7 +87,7 @@ class Payment(Ledger):
         cost = budget.from_text(self.claim.cost)
         _refuse_more(listed, cost.mu, adjacency, standing.adjacency)
         charge, draws = self._reserve(name, listed, request)
-        # What is left is told as it was when the question was accepted: the time of the draw tells nothing.
+        # What is left is shown as of when the question was accepted: the time of the draw must not show.
         yield Reserved(charge, standing, lambda result: self._store(charge, draws, result))
 
     def _reserve(

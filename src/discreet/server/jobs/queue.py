@@ -28,7 +28,7 @@ _TURNS = 7_236_211  # a number for PostgreSQL's lock of those who take a job: ou
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job that a worker works on, until somebody else may take it over; `attempt` tells apart who."""
+    """A job that a worker works on, until somebody else may take it over; `attempt` distinguishes who."""
 
     id: str
     kind: str

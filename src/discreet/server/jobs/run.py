@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def run(store: Store, config: Config, claim: Claim) -> None:
     """Answer, refuse or fail one job; every way to end it is written down here.
 
-    What an analyst is told is a function of the question and of public things, or one fixed sentence.
+    What an analyst sees is a function of the question and of public things, or one fixed sentence.
     """
     with store.reading() as db:
         dataset = registry.find(db, claim.dataset, claim.version)

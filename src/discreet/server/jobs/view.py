@@ -1,4 +1,4 @@
-"""What may be told of a job, and when: before its slot nothing but that it is being worked on."""
+"""What may be shown of a job, and when: before its slot nothing but that it is being worked on."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ def visible_job(db: Connection, config: Config, account: Account, job_id: str) -
     if row is None or not _may_see(db, account, row, time.time()):
         raise no_job(job_id)
     more = more_like(db, account, row.dataset, budget.from_text(row.cost)) if row.kind == "ask" else None
-    return {**told(config, row), "more_like_this": more}
+    return {**shown_job(config, row), "more_like_this": more}
 
 
 def more_like(db: Connection, account: Account, dataset: str, cost: Gaussian) -> int:
     """Return how many more questions of this cost an account can ask now: its share and the total allow them.
 
-    It is a function of what anybody is told of the budget.
+    It is a function of what anybody sees of the budget.
     """
     share = [budget.holder_of(db, dataset, account.holders)] if account.role == "analyst" else []
     states = [budget.standing(db, dataset, holder, time.time()) for holder in ("", *share)]
     return min(budget.more_like(state, cost) for state in states)
 
 
-def told(config: Config, row: Any) -> dict[str, Any]:
+def shown_job(config: Config, row: Any) -> dict[str, Any]:
     """Return a job in public words: a function of the question until its slot has come."""
     now = time.time()
     seen = row.visible is not None and row.visible <= now
@@ -94,7 +94,7 @@ def release(db: Connection, account: Account, job_id: str) -> Release:
 def mine(db: Connection, config: Config, account: Account, count: int = 100) -> list[dict[str, Any]]:
     """Return an account's newest jobs."""
     asked = select(*_COLUMNS).where(job.c.account == account.name).order_by(job.c.submitted.desc())
-    return [told(config, row) for row in db.execute(asked.limit(count))]
+    return [shown_job(config, row) for row in db.execute(asked.limit(count))]
 
 
 def releases(
@@ -118,7 +118,7 @@ def releases(
         asked = asked.where(job.c.submitted < before)
     rows = db.execute(asked.limit(_PAGE + 1)).all()
     older = rows[_PAGE - 1].submitted if len(rows) > _PAGE else None
-    return [told(config, row) for row in rows[:_PAGE]], older
+    return [shown_job(config, row) for row in rows[:_PAGE]], older
 
 
 def everything(db: Connection, dataset: str) -> list[Any]:
@@ -175,7 +175,7 @@ def _may_see(db: Connection, account: Account, row: Any, now: float) -> bool:
         return False
     if account.role == "auditor":
         return row.state in ANSWERED and row.visible is not None and row.visible <= now
-    # Whoever asks what somebody else has asked gets that job, and watches it to its end; its id is told to
+    # Whoever asks what somebody else has asked gets that job, and watches it to its end; its id is shown to
     # nobody else before there is an answer, and cannot be guessed.
     shared = registry.find(db, row.dataset).about.releases == "shared"
     return shared and row.dataset in registry.open_to(db, account)

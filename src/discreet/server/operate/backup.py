@@ -73,17 +73,17 @@ def restore(config: Config, copy: Path, heads: list[str], *, forget: bool = Fals
         raise InputError(f"there is no copy {copy}")
     with stopped(config.home):
         place = Path(_file(config))
-        lacking, warnings = _replaced(place)
+        missing_row, warnings = _replaced(place)
         with Store(f"sqlite:///{copy.absolute()}") as store:
             migrate.check(store)
             verdict = verify(store, heads)
             with store.reading() as db:
-                old = lacking is not None and not audit.holds(db, lacking)
+                old = missing_row is not None and not audit.holds(db, missing_row)
         if verdict.faults:
             raise LedgerError(str(verdict))
         if old and not forget:
             raise LedgerError(
-                f"the copy is older than the database it would replace: it lacks row {lacking} of the "
+                f"the copy is older than the database it would replace: it lacks row {missing_row} of the "
                 "audit log. Charges after it would be forgotten; with --forget it is put back all the same"
             )
         if old:
@@ -92,7 +92,7 @@ def restore(config: Config, copy: Path, heads: list[str], *, forget: bool = Fals
         if forget:
             kept.forget(config)
         with Store(config.url) as store, store.writing() as db:
-            said = {"copy": verdict.head, "replaced": lacking, "forgotten": old}
+            said = {"copy": verdict.head, "replaced": missing_row, "forgotten": old}
             audit.append(db, _RESTORED, "server", "command line", **said)
     return Restored(verdict.head, (*warnings, *(() if heads else (_UNCHECKED,))))
 
@@ -109,8 +109,8 @@ def _replaced(place: Path) -> tuple[str | None, tuple[str, ...]]:
             done = (row.hash for row in audit.latest(db, 1000) if row.kind != _RESTORED)
             return next(done, None), ()
     except DiscreetError:
-        told = f"NOT CHECKED: the database in place cannot be read. It is kept beside {place.name}."
-        return None, (told,)
+        warning = f"NOT CHECKED: the database in place cannot be read. It is kept beside {place.name}."
+        return None, (warning,)
 
 
 def _put(copy: Path, place: Path) -> None:

@@ -45,11 +45,11 @@ def examine(config: Config) -> Iterator[Finding]:
     )
     if not config.is_secure:
         local = config.address in {"127.0.0.1", "::1", "localhost"}
-        told = "no TLS: passwords travel in the open; set tls_certificate, or public_url behind a proxy"
-        yield Finding("advice" if local else "fault", told)
+        words = "no TLS: passwords travel in the open; set tls_certificate, or public_url behind a proxy"
+        yield Finding("advice" if local else "fault", words)
     if not config.heads:
-        told = "heads are kept in the home alone: an old copy of the whole folder would go unnoticed"
-        yield Finding("advice", f"{told}; set heads")
+        words = "heads are kept in the home alone: an old copy of the whole folder would go unnoticed"
+        yield Finding("advice", f"{words}; set heads")
     free = shutil.disk_usage(config.home).free
     yield Finding("ok" if free > _ROOM else "fault", f"{free / 2**30:.1f} GiB free for the database")
     yield from _database(config)

@@ -33,7 +33,7 @@ def check(store: Store, config: Config) -> None:
     """Refuse a database whose audit log lacks any hash that was kept, or does not hold since the newest."""
     hashes = kept(config)
     with store.reading() as db:
-        missing, newest = audit.lacking(db, hashes)
+        missing, newest = audit.absent(db, hashes)
         if missing:
             raise LedgerError(_old(config, missing[-1]))
         words = audit.breaks(db, newest)
@@ -92,7 +92,7 @@ class Witness:
         hashes, last = kept(self.config, _TAIL), self.store.memory.last
         with self.store.reading() as db:
             end = audit.follow(db, self.store.memory, last)
-            missing, _ = audit.lacking(db, hashes)
+            missing, _ = audit.absent(db, hashes)
         if missing:
             self.store.memory.fork(_old(self.config, missing[-1]))
         if end.hash != self._last:

@@ -74,8 +74,8 @@ def verified(db: Connection, heads: Sequence[str] = ()) -> Verdict:
             faults.append(f"row {row.position} of the log cannot be read")
     kinds = Counter(row.kind for row in rows)
     try:
-        told = records.added_up(body for _, body in contents)
-        faults += [*_purses(db, contents), *records.differences(told, records.stored(db))]
+        logged = records.added_up(body for _, body in contents)
+        faults += [*_purses(db, contents), *records.differences(logged, records.stored(db))]
     except (AttributeError, KeyError, TypeError, ValueError, DiscreetError):
         faults.append("the log holds rows that this server does not write")
     faults += _seals(db, rows)

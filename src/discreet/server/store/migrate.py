@@ -20,7 +20,7 @@ _SEALED_SINCE = "0003"  # from this schema on every change of a row is in the lo
 
 
 def upgrade(store: Store, to: str = "head") -> None:
-    """Run the migrations that the database lacks, in one transaction.
+    """Run the migrations that the database does not have yet, in one transaction.
 
     A log that was begun before changes of rows were written to it gets all rows as they are now.
     """

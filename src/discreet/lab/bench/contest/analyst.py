@@ -95,7 +95,7 @@ def by_hand(people: NDArray[np.int64], rng: Generator) -> Report:
 
 
 def ours(people: NDArray[np.int64]) -> Report:
-    """Return the discoveries and intervals of `discover` with its default method, told what is yes/no."""
+    """Return the discoveries and intervals of `discover` by default, given which columns are yes/no."""
     import polars as pl
 
     from discreet.api import discover

@@ -78,8 +78,8 @@ def run(setting: Setting, studies: int, seed: int) -> NDArray[np.float64]:
 def moments(setting: Setting, rng: Generator) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the Gram matrix of columns and response of new people, and which columns matter."""
     d = setting.columns
-    apart = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
-    root, real = np.linalg.cholesky(CORRELATION**apart).T, rng.permutation(np.arange(d) < setting.real)
+    distance = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
+    root, real = np.linalg.cholesky(CORRELATION**distance).T, rng.permutation(np.arange(d) < setting.real)
     gram = np.zeros((d + 1, d + 1))
     for _ in range(10):
         x = rng.standard_normal((setting.people // 10, d)) @ root
@@ -97,7 +97,7 @@ def filtered(gram: NDArray[np.float64], setting: Setting, rng: Generator) -> NDA
 def projected(
     gram: NDArray[np.float64], setting: Setting, rng: Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the rows that are told of the columns, and of the response, which is the last."""
+    """Return the released rows of the columns, and of the response, which is the last."""
     identity = np.eye(len(gram))
     inside = setting.added * identity if setting.private else 0.0
     root = np.linalg.cholesky((gram + inside) / ROWS)
@@ -128,9 +128,9 @@ def knockoff_filter(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generat
 def knockoffs(x: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
     """Return second-order knockoffs of standardised columns (Candes, Fan, Janson & Lv 2018)."""
     correlation = np.asarray(np.corrcoef(x, rowvar=False))
-    apart = np.diag(distances(correlation))
-    shrunk = np.linalg.solve(correlation, apart)
-    spread = 2.0 * apart - apart @ shrunk
+    distance = np.diag(distances(correlation))
+    shrunk = np.linalg.solve(correlation, distance)
+    spread = 2.0 * distance - distance @ shrunk
     values, vectors = np.linalg.eigh((spread + spread.T) / 2.0)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return x - x @ shrunk + rng.standard_normal(x.shape) @ root.T

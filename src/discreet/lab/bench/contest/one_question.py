@@ -117,8 +117,8 @@ def couch(n: int, groups: int) -> float:
     def noisy(shift: float) -> NDArray[np.float64]:
         x = rng.standard_normal((STUDIES, n)) + shift * group
         away = np.argsort(np.argsort(x, axis=1), axis=1) - (n - 1) / 2.0
-        apart = sum(np.abs(away[:, group == g].sum(axis=1)) for g in range(groups))
-        return scale * apart + rng.laplace(scale=8.0 / EPSILON, size=STUDIES)
+        separation = sum(np.abs(away[:, group == g].sum(axis=1)) for g in range(groups))
+        return scale * separation + rng.laplace(scale=8.0 / EPSILON, size=STUDIES)
 
     cut = np.quantile(noisy(0.0), 1.0 - LEVEL)
     return float(np.mean(noisy(1.0) >= cut))

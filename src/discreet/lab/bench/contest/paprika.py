@@ -4,7 +4,7 @@ Its setting: 800 hypotheses, each the mean of 1,000 coins, 1/2 under the null an
 0.05, epsilon 5 and delta 2.5e-4 for all of them together. One person moves the log of a p-value by at most
 sqrt(log(n)/n), which it takes as declared. A p-value below twice lambda is a candidate, decided without
 noise; a candidate is rejected if its log plus Laplace noise lies below the log of SAFFRON's level plus noise
-less a shift. It stops after the expected number of rejections, which it is told. lambda is .2, or, in its
+less a shift. It stops after the expected number of rejections, which it is given. lambda is .2, or, in its
 "AI" version, the level itself.
 
 Ours: the sign test with an epsilon for each question, so that all 800 cost what PAPRIKA spends; and paid by
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 QUESTIONS, PEOPLE, EPSILON, DELTA, Q = 800, 1_000, 5.0, 2.5e-4, 0.05
 ETA = math.sqrt(math.log(PEOPLE) / PEOPLE)
 SHARES = (0.01, 0.03, 0.05)
-"""The chance that a hypothesis is false; PAPRIKA is told how many rejections to expect."""
+"""The chance that a hypothesis is false; PAPRIKA is given how many rejections to expect."""
 PUBLISHED = {
     ("PAPRIKA", 0.01): (0.025, 0.932),
     ("PAPRIKA", 0.03): (0.058, 0.921),

@@ -2,12 +2,12 @@
 
 Knockoffs of every person's row are drawn once. W_j is how much larger the product of column j with the
 response is than that of its knockoff; of all, `PEELED` times, the largest |W_j| plus N(0, 2 m D^2 / mu^2) is
-chosen, with fresh noise of the same size on its W_j told; then the knockoff+ threshold. D is how far one
+chosen, with fresh noise of the same size on its released W_j; then the knockoff+ threshold. D is how far one
 person moves a W_j, mu-GDP what all of it costs. Its own figures are pictures, of a setting that is not
 described whole: none is reproduced.
 
 Here: independent normal columns, so that "given all others" and "alone" ask the same question, and ours, the
-correlation with the response by ranks, is a contender. The rival is told bounds that fit; ours needs none.
+correlation with the response by ranks, is a contender. The rival is given bounds that fit; ours needs none.
 Ours gives intervals, of the mean of each z score, which is known here; the rival gives none.
 """
 
@@ -61,13 +61,13 @@ def rival(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> Ans
     w = own - copy
     # One person moves a product by twice the largest one, and a difference of two sizes by twice that.
     sigma = (2.0 * PEELED) ** 0.5 * 4.0 * high * top / n / MU
-    told, left = np.zeros(COLUMNS), np.abs(w)
+    released, left = np.zeros(COLUMNS), np.abs(w)
     for _ in range(PEELED):
         j = int(np.argmax(left + sigma * rng.standard_normal(COLUMNS)))
-        told[j], left[j] = w[j] + sigma * rng.standard_normal(), -np.inf
-    for cut in np.sort(np.abs(told[told != 0])):
-        if (1 + (told <= -cut).sum()) / max(1, (told >= cut).sum()) <= Q:
-            return told >= cut, None
+        released[j], left[j] = w[j] + sigma * rng.standard_normal(), -np.inf
+    for cut in np.sort(np.abs(released[released != 0])):
+        if (1 + (released <= -cut).sum()) / max(1, (released >= cut).sum()) <= Q:
+            return released >= cut, None
     return np.zeros(COLUMNS, dtype=np.bool_), None
 
 
@@ -88,10 +88,10 @@ def ours(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> Answ
     names = [f"c{j}" for j in range(COLUMNS)]
     frame = pl.DataFrame({"y": y, **{name: x[:, j] for j, name in enumerate(names)}})
     found = discover(frame, Correlation(partner="y"), q=Q, epsilon=epsilon(), delta=DELTA)
-    told: Any = found.confidence_interval()
-    place = [names.index(name) for name in told["hypothesis"]]
+    interval: Any = found.confidence_interval()
+    place = [names.index(name) for name in interval["hypothesis"]]
     low, high = np.full((2, COLUMNS), np.nan)
-    low[place], high[place] = told["low"], told["high"]
+    low[place], high[place] = interval["low"], interval["high"]
     return np.isin(names, found.discoveries), (low, high)
 
 
@@ -110,7 +110,7 @@ def run(n: int, studies: int, seed: int) -> dict[str, NDArray[np.float64]]:
             took = time.process_time() - start
             false = (found & ~real).sum() / max(1, found.sum())
             held = np.nan
-            if ends is not None and (told := ~np.isnan(ends[0])).any():
-                held = ((ends[0] <= truth) & (truth <= ends[1]))[told].mean()
+            if ends is not None and (known := ~np.isnan(ends[0])).any():
+                held = ((ends[0] <= truth) & (truth <= ends[1]))[known].mean()
             marks[name][i] = false, found[real].mean(), held, took
     return marks
