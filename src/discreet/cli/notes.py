@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.check import Unnamed
 from discreet.data.plink.plink import Plink
 from discreet.data.tables.columns import identifiers, is_testable, offered, row_numbers
+from discreet.data.tables.numeric import asked_numbers
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
@@ -31,7 +32,12 @@ def notes(job: Job) -> list[str]:
     reserved = [*table.labels, *([table.person.column] if table.person else [])]
     everything = table.source.columns
     free = offered(everything, reserved)
-    lines = [f"Testing {_hypotheses(table)}.", *exact_levels(job), *_groups(job, table)]
+    lines = [
+        f"Testing {_hypotheses(table)}.",
+        *exact_levels(job),
+        *_groups(job, table),
+        *_numbers(job, table),
+    ]
     if wanted is None:
         apart = {
             "row numbers": [column.name for column in row_numbers(everything)],
@@ -115,6 +121,16 @@ def _groups(job: Job, table: TableReading) -> list[str]:
         return []
     words = f"The groups are 1 and 0 in {str(group)!r}. Whoever has another number is in neither:"
     return [f"{words} of other codes, such as 1 and 2, name the two that are meant, --levels 1 2."]
+
+
+def _numbers(job: Job, table: TableReading) -> list[str]:
+    """Return which columns beside those tested are read as numbers, where the file does not say if they are."""
+    asked, untyped = asked_numbers(job.test), {c.name for c in table.source.columns if not c.typed}
+    return [
+        f"Read as numbers: {name!r} ({role}). Whoever has anything else there is left out."
+        for name, role in asked.items()
+        if name in untyped
+    ]
 
 
 def _is_number(level: str) -> bool:
