@@ -38,7 +38,7 @@ def frame():
     )
 
 
-TEST = discreet.TwoGroups(group="treated", bounds=(0, 9), alternative="two-sided")
+TEST = discreet.TwoGroups(group="treated", levels=(0, 1), bounds=(0, 9), alternative="two-sided")
 NUMBERS = ["score", "count", "gaps", "yes"]
 
 
@@ -349,7 +349,7 @@ def test_broken_files_are_refused_by_name_and_without_values(tmp_path, monkeypat
     monkeypatch.setattr(csv_file, "_BLOCK", 4096)
     path = corrupt(tmp_path, kind)
     with pytest.raises(discreet.DiscreetError) as refusal:
-        discreet.measure(path, discreet.TwoGroups(group="treated", bounds=(0, 1)))
+        discreet.measure(path, discreet.TwoGroups(group="treated", levels=(0, 1), bounds=(0, 1)))
     message = str(refusal.value)
     assert kind in message
     assert PRIVATE not in message
@@ -369,7 +369,7 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path):
     pq.write_table(pa.table({"treated": [0, 1]}), mixed / "b.parquet")
     for path in (tmp_path / "gone.csv", tmp_path / "empty", tmp_path / "people.xlsx", mixed):
         with pytest.raises(discreet.DiscreetError, match=path.name):
-            discreet.measure(path, discreet.TwoGroups(group="treated", bounds=(0, 1)))
+            discreet.measure(path, discreet.TwoGroups(group="treated", levels=(0, 1), bounds=(0, 1)))
 
 
 def test_an_empty_table_is_refused():

@@ -338,7 +338,9 @@ def test_covariates_and_subgroups_are_planned(beside):
 def test_shapes_have_the_mean_and_the_deviation_they_claim(shape):
     """Invented numbers of every shape have deviation 1 and move by the effect, in standard deviations."""
     rng, n = np.random.default_rng(8), 200_000
-    still, moved = (draw_standardised(shape, np.full(n, shift), rng) for shift in (0.0, 0.25))
+    still, moved = (
+        draw_standardised(shape, np.full(n, shift), rng.standard_normal(n), rng) for shift in (0.0, 0.25)
+    )
     assert still.std() == pytest.approx(1.0, abs=0.06)
     assert moved.mean() - still.mean() == pytest.approx(0.25, abs=0.03)
 

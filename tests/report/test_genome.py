@@ -46,6 +46,7 @@ def test_neighbours_within_the_window_make_one_locus(bed):
     assert len(discreet.locate(release, bed, window=999).loci) == 3
     assert "3 variants in 2 loci" in str(found)
     assert "counts variants, not loci" in str(found)
+    assert not str(discreet.locate(released(bed, []), bed))  # nothing to say of no loci
 
 
 def test_the_table_has_the_standard_names_and_values_only_if_released(bed):

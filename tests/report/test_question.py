@@ -113,3 +113,11 @@ def test_groups_that_hardly_anybody_is_in_are_asked_about():
     deviation = np.full(len(release.told), 1e-6)
     release = dataclasses.replace(release, told=dataclasses.replace(release.told, deviation=deviation))
     assert "are their two values written as they are in the data?" in " ".join(needed(release))
+
+
+def test_what_it_takes_is_planned_with_the_test_that_was_asked():
+    """A plan for another test would promise something else; the default needs no name."""
+    for name, which in (("allelic", "--m 400 --test allelic --epsilon"), ("compare", "--m 400 --epsilon")):
+        release = sample(0, parameters={"test": {"name": name, "alternative": "two-sided"}})
+        assert which in " ".join(needed(release))
+    assert "--m 400 --epsilon" in " ".join(needed(sample(0, parameters={})))

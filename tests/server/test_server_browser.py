@@ -90,7 +90,7 @@ def test_the_whole_story_on_a_phone(live, chromium, cohort):
     custodian.get_by_label("A second total for data that are registered already").check()
     check(custodian)
     custodian.get_by_role("button", name="Register").click()
-    custodian.get_by_label("For analyst:NAME, team:NAME or everyone").fill("analyst:ana")
+    custodian.get_by_label("For whom").fill("analyst:ana")
     custodian.get_by_label("epsilon", exact=True).fill("1")
     custodian.get_by_role("button", name="Give the share").click()
     check(custodian)

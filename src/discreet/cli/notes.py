@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.check import Unnamed
 from discreet.data.plink.plink import Plink
 from discreet.data.tables.columns import identifiers, is_testable, offered, row_numbers
+from discreet.data.tables.numeric import asked_numbers
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
@@ -31,7 +32,12 @@ def notes(job: Job) -> list[str]:
     reserved = [*table.labels, *([table.person.column] if table.person else [])]
     everything = table.source.columns
     free = offered(everything, reserved)
-    lines = [f"Testing {_hypotheses(table)}.", *exact_levels(job), *_groups(job, table)]
+    lines = [
+        f"Testing {_hypotheses(table)}.",
+        *exact_levels(job),
+        *_groups(job, table),
+        *_numbers(job, table),
+    ]
     if wanted is None:
         apart = {
             "row numbers": [column.name for column in row_numbers(everything)],
@@ -45,11 +51,12 @@ def notes(job: Job) -> list[str]:
                 "Each row is taken to be one person. If people have several, say whose each row is: --person "
                 f"{shlex.quote(whose[0])} --reduce first."
             )
+    others = " --columns '*'" if wanted is None else ""
     patterns = ["*"] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     left = [column.name for column in free if column.name not in chosen and _asked(column, patterns)]
     if left:
         lines.append(
-            f"Left out, not numbers: {_listed(left)}. To test answers: --columns '{left[0]}=yes,no'."
+            f"Left out, not numbers: {_listed(left)}. To test answers: --columns '{left[0]}=yes,no'{others}."
         )
     counted = [
         choice.names[0] for choice in table.chosen if choice.levels is None and choice.column.kind != "bool"
@@ -57,10 +64,9 @@ def notes(job: Job) -> list[str]:
     if counted and job.test.yes_or_no:
         lines.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
     if job.test.name == "compare" and (whole := _might_be_codes(table)):
-        other = " --columns '*'" if wanted is None else ""
         lines.append(
             f"Compared as whole numbers: {_listed(whole)}. If some hold only 0 and 1, say so of each, and "
-            f"rates are compared: --columns NAME=0,1{other}, or give a --dictionary."
+            f"rates are compared: --columns NAME=0,1{others}, or give a --dictionary."
         )
     return lines
 
@@ -106,11 +112,25 @@ def exact_levels(job: Job) -> list[str]:
 def _groups(job: Job, table: TableReading) -> list[str]:
     """Return that groups are 0 and 1 where nobody named them, of numbers that may be other codes."""
     group, levels = getattr(job.test, "group", None), getattr(job.test, "levels", ())
-    numbers = {column.name for column in table.source.columns if column.typed and column.kind != "bool"}
+    numbers = {
+        column.name
+        for column in table.source.columns
+        if column.typed and column.levels is None and column.kind != "bool"
+    }
     if not isinstance(levels, Unnamed) or group not in numbers:
         return []
     words = f"The groups are 1 and 0 in {str(group)!r}. Whoever has another number is in neither:"
     return [f"{words} of other codes, such as 1 and 2, name the two that are meant, --levels 1 2."]
+
+
+def _numbers(job: Job, table: TableReading) -> list[str]:
+    """Return which columns beside those tested are read as numbers, where the file does not say if they are."""
+    asked, untyped = asked_numbers(job.test), {c.name for c in table.source.columns if not c.typed}
+    return [
+        f"Read as numbers: {name!r} ({role}). Whoever has anything else there is left out."
+        for name, role in asked.items()
+        if name in untyped
+    ]
 
 
 def _is_number(level: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from discreet.cli.notes import asked_table, exact_levels, notes
 from discreet.data.plink.plink import Plink
 from discreet.evidence.core.protocol import described, plain
+from discreet.report.words import plan_command
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
@@ -106,9 +107,7 @@ def _power(
         return [f"No forecast for this test: {refusal}"]
     lines = [str(planned)]
     if planned.outlooks[-1].found < 1:
-        ask = (
-            f"discreet plan --n {people} --m {hypotheses} --epsilon {job.asked.epsilon:g} --q {job.asked.q:g}"
-        )
+        ask = plan_command(people, hypotheses, job.asked.epsilon, job.asked.q, job.test.name)
         lines.append(f"\nHardly anything would be found. How many people, or which epsilon, it takes: {ask}")
     return lines
 

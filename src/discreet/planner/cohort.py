@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _WIDTH = 6.0  # standard deviations between the bounds of a covariate
 _UNLIKE = 0.5  # standard deviations between the groups in a covariate
+TOGETHER = 0.2
+"""How strongly any two columns correlate if nothing is said: those of health and survey tables do by so much,
+about. It matters to wide tables, in which the rows of some people are then far longer than those of most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,14 @@ class Cohort:
         The columns of the table, in order.
     share : float
         The second group's share of the people.
+    together : float
+        The correlation of any two columns, before their numbers are made skewed, rounded, or answers.
     """
 
     test: Compare
     columns: tuple[Column, ...]
     share: float = 0.5
+    together: float = TOGETHER
 
     @property
     def largest_effect(self) -> float:
@@ -70,7 +76,7 @@ class Cohort:
             f"{1 - self.share:.3g} and {self.share:.3g} of the people in the two groups",
             *([f"{self.subgroups:,} subgroups of one size"] if self.subgroups > 1 else []),
             *([_alike(len(self.test.adjust))] if self.test.adjust else []),
-            "columns independent of one another",
+            f"any two columns correlated by {self.together:g}" if self.together else "columns independent",
         ]
         return "Assumed: " + "; ".join(words) + "."
 
@@ -115,10 +121,12 @@ class Cohort:
         inside = self._inside(n)
         away = group.astype(np.float64) - self.share
         values = np.empty((n, effects.size // self.subgroups))
+        common = math.sqrt(self.together) * rng.standard_normal(n)
         for question, column in zip(questions, self.columns, strict=True):
+            latent = common + math.sqrt(1 - self.together) * rng.standard_normal(n)
             for place, own in enumerate(effects.reshape(self.subgroups, -1)):
                 rows = np.flatnonzero(inside == place)
-                filled = column.filled(away[rows], own[question.places], rng)
+                filled = column.filled(away[rows], own[question.places], latent[rows], rng)
                 values[rows, question.places] = filled
             if column.missing:
                 values[rng.random(n) < column.missing, question.places] = np.nan

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from discreet import check
 from discreet.evidence.core.arguments import share as in_half
@@ -107,33 +108,43 @@ class Column:
         return AWAY if self.centre is None else self.centre
 
     def filled(
-        self, away: NDArray[np.float64], effects: NDArray[np.float64], rng: np.random.Generator
+        self,
+        away: NDArray[np.float64],
+        effects: NDArray[np.float64],
+        latent: NDArray[np.float64],
+        rng: np.random.Generator,
     ) -> NDArray[np.float64]:
         """Return the entries of people, (people, hypotheses), before any are missing.
 
-        `away`, shape (people,), is how much of the effects each has: the groups are so far apart.
+        `away`, shape (people,), is how much of the effects each has: the groups are so far apart. `latent`,
+        of that shape, are standard normal numbers that entries rise with.
         """
-        return self._answers(away, effects, rng) if self.answers else self._numbers(away, effects[0], rng)
+        if self.answers:
+            return self._answers(away, effects, np.asarray(ndtr(latent), dtype=np.float64))
+        return self._numbers(away, effects[0], latent, rng)
 
     def _numbers(
-        self, away: NDArray[np.float64], effect: float, rng: np.random.Generator
+        self,
+        away: NDArray[np.float64],
+        effect: float,
+        latent: NDArray[np.float64],
+        rng: np.random.Generator,
     ) -> NDArray[np.float64]:
         """Return numbers; with bounds, of their deviation around the middle."""
-        z = draw_standardised(self.law, effect * away, rng)
+        z = draw_standardised(self.law, effect * away, latent, rng)
         if self.bounded:
             return np.clip(0.5 + self.deviation * z, 0.0, 1.0)[:, None]
         return (z if self.lies is None else z + self.lies)[:, None]
 
     def _answers(
-        self, away: NDArray[np.float64], effects: NDArray[np.float64], rng: np.random.Generator
+        self, away: NDArray[np.float64], effects: NDArray[np.float64], drawn: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return one answer of several for each person; a single level is said yes or no to."""
+        """Return one answer of several for each person, by a uniform number; to a single level yes or no."""
         rates = self.rates
         given = rates.size
         moved = effects[:given] * np.sqrt(rates * (1 - rates))
         moved = moved if given == 1 else moved - moved.mean()
         rest = max(1 - float(rates.sum()), 0.0) if given > 1 else 0.0  # give an answer that was not declared
-        drawn = rng.random(away.size)
         entries = np.zeros((away.size, effects.size))
         for side in np.unique(away):
             at = np.flatnonzero(away == side)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import betainc, ndtr, pdtr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +17,7 @@ _FREEDOM = 4.0  # of the t law with heavy tails
 _COUNT = 2.0  # the mean of a count
 _RARE, _PATCHY = 0.4, 0.25  # of counts that are mostly 0: their mean, and how alike people are in them
 _MIDDLE, _LATENT, _STEPS = 3.2, 1.1, 5  # of ratings: the opinion behind them, and how many steps there are
+_UP_TO = np.arange(200)  # counts above it do not occur
 SHAPES = {
     "normal": "normal",
     "skewed": f"skewed (log-normal, {_LOG_SD:g} the standard deviation of the logarithm)",
@@ -34,39 +35,51 @@ PLACED = ("normal", "heavy-tailed", "uniform")
 
 
 def draw_standardised(
-    shape: str, shift: NDArray[np.float64], rng: np.random.Generator
+    shape: str, shift: NDArray[np.float64], latent: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return numbers of that shape and of standard deviation 1, moved by `shift`, one for each of them.
 
-    Skewed numbers, counts and ratings are above 0, as they are in tables, and the others lie around 0.
+    They rise with the `latent` standard normal numbers, so that columns whose latent numbers are correlated
+    are as well. Skewed numbers, counts and ratings are above 0, as they are in tables, and the others lie
+    around 0.
     """
     size = shift.size
     match shape:
         case "skewed":
             sd = math.exp(_LOG_SD**2 / 2) * math.sqrt(math.expm1(_LOG_SD**2))
-            return rng.lognormal(0.0, _LOG_SD, size) / sd + shift
+            return np.exp(_LOG_SD * latent) / sd + shift
         case "heavy-tailed":
-            drawn = rng.standard_t(_FREEDOM, size) / math.sqrt(_FREEDOM / (_FREEDOM - 2))
-            return np.asarray(drawn + shift, dtype=np.float64)
+            square = 2 * rng.standard_gamma(_FREEDOM / 2, size) / _FREEDOM
+            return latent / np.sqrt(square * _FREEDOM / (_FREEDOM - 2)) + shift
         case "uniform":
-            return rng.uniform(-math.sqrt(3.0), math.sqrt(3.0), size) + shift
+            return math.sqrt(3.0) * (2 * _uniform(latent) - 1) + shift
         case "counts":  # they stay whole numbers: the groups differ in how many there are on average
             sd = math.sqrt(_COUNT)
-            return np.asarray(rng.poisson(np.maximum(_COUNT + sd * shift, 0.0)) / sd, dtype=np.float64)
+            drawn = np.empty(size)
+            for side in np.unique(shift).tolist():
+                mean, at = max(_COUNT + sd * side, 0.0), shift == side
+                drawn[at] = np.searchsorted(pdtr(_UP_TO, mean), _uniform(latent[at]))
+            return drawn / sd
         case "mostly-zero":
             sd = math.sqrt(_RARE + _RARE**2 / _PATCHY)
-            drawn = rng.poisson(_RARE * rng.gamma(_PATCHY, 1 / _PATCHY, size))
-            any_at_all = 1 - (1 + _RARE / _PATCHY) ** -_PATCHY
+            none = _PATCHY / (_PATCHY + _RARE)  # the law is negative binomial
+            drawn = np.searchsorted(betainc(_PATCHY, _UP_TO + 1, none), _uniform(latent))
+            any_at_all = 1 - none**_PATCHY
             # Some people have one more, or some of those who have any one less.
             fewer = (drawn > 0) & (rng.random(size) < -sd * shift / any_at_all)
             drawn = drawn + rng.poisson(np.maximum(sd * shift, 0.0)) - fewer
             return np.asarray(drawn / sd, dtype=np.float64)
         case "ratings":  # an opinion is rounded to a step, and the groups differ in their opinions
             sd, slope = _rated()
-            opinion = _MIDDLE + _LATENT * rng.standard_normal(size) + shift * sd / slope
+            opinion = _MIDDLE + _LATENT * latent + shift * sd / slope
             return np.clip(np.rint(opinion), 1, _STEPS) / sd
         case _:
-            return rng.standard_normal(size) + shift
+            return latent + shift
+
+
+def _uniform(latent: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the shares of a standard normal law that lie below these numbers."""
+    return np.asarray(ndtr(latent), dtype=np.float64)
 
 
 @cache

@@ -185,6 +185,8 @@ class Located:
         from discreet.report.manhattan import MEANING
 
         loci = self.loci
+        if not loci:
+            return ""
         gaps = f"{self.counted()} (gaps up to {self.window:,} base pairs)."
         lines = [gaps, *textwrap.wrap(MEANING, 110, subsequent_indent="  ")]
         for i, locus in enumerate(loci[:20]):

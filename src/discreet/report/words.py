@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.special import stdtrit
@@ -238,6 +239,18 @@ def smallest(release: Release) -> float | None:
     return float(np.quantile(known, _BEST)) if known.size else None
 
 
+def test_name(release: Release) -> str:
+    """Return the name of the test that was asked, "compare" where none is recorded."""
+    test = release.parameters.get("test")
+    return str(cast("Mapping[str, object]", test).get("name")) if isinstance(test, Mapping) else "compare"
+
+
+def plan_command(people: int | str, m: int, epsilon: float, q: float, test: str) -> str:
+    """Return what to type to see how many people, or which epsilon, a question takes."""
+    which = "" if test == "compare" else f" --test {test}"
+    return f"discreet plan --n {people} --m {m}{which} --epsilon {epsilon:g} --q {q:g}"
+
+
 def needed(release: Release) -> list[str]:
     """Return, in sentences, what a release that found nothing could have found, and how to find more."""
     first = (
@@ -257,5 +270,5 @@ def needed(release: Release) -> list[str]:
     else:
         second = "More people, a larger epsilon, or fewer hypotheses would show weaker effects."
     n = people if isinstance(people, int) else "PEOPLE"
-    ask = f"discreet plan --n {n} --m {release.m} --epsilon {release.privacy.epsilon:g} --q {release.q:g}"
+    ask = plan_command(n, release.m, release.privacy.epsilon, release.q, test_name(release))
     return [first, second, f"How much more it takes, before anything is spent: {ask}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -81,8 +82,24 @@ def with_levels(entry: str, known: Container[str] = ()) -> tuple[str, list[str]]
 
 
 def declare(name: str) -> str:
-    """Return how to declare the levels of a column."""
+    """Return how to declare the levels of a column and keep the others."""
     return (
-        f"to test answers, declare its levels: --columns '{name}=yes,no', or columns={{{name!r}: "
-        "['yes', 'no']} in Python"
+        f"to test answers, declare its levels: --columns '{name}=yes,no' --columns '*', or columns="
+        f"{[f'{name}=yes,no', '*']!r} in Python, where * stands for the others"
+    )
+
+
+def which_two(words: Sequence[str]) -> str:
+    """Return how to say which levels are meant, where nobody did: they are 0 and 1 then."""
+    pair = tuple(words[:2])
+    typed = " ".join(map(shlex.quote, pair))
+    return f". Say which two are meant: --levels {typed}, or levels={pair!r} in Python"
+
+
+def which_two_groups(name: str) -> str:
+    """Return how to name the groups in a file that does not declare what its columns hold."""
+    return (
+        f"which two groups of {name!r} are compared? A file of this kind does not declare what its columns "
+        "hold, so name the groups as they are written there: --levels A B (of 0 and 1, --levels 0 1), or "
+        'levels=("A", "B") in Python'
     )

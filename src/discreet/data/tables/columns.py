@@ -6,7 +6,6 @@ They are chosen by name, by pattern, by type, and categorical ones by declared l
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +17,14 @@ import numpy as np
 
 from discreet import check
 from discreet.block import codes
-from discreet.data.tables.column import Chosen, Column, declare, with_levels
+from discreet.data.tables.column import (
+    Chosen,
+    Column,
+    declare,
+    which_two,
+    which_two_groups,
+    with_levels,
+)
 from discreet.errors import InputError, missing_extra, no_column, perhaps
 
 if TYPE_CHECKING:
@@ -299,11 +305,7 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[object]
         if known is None:
             words = any(isinstance(level, str) for level in levels)
             if isinstance(asked[column.name], check.Unnamed) and not column.typed:
-                raise InputError(
-                    f"which two groups of {column.name!r} are compared? A file of this kind does not declare "
-                    "what its columns hold, so name the groups as they are written there: --levels A B (of 0 "
-                    'and 1, --levels 0 1), or levels=("A", "B") in Python'
-                )
+                raise InputError(which_two_groups(column.name))
             if column.kind == "text" and column.declared and levels and not words:
                 raise InputError(
                     f"column {column.name!r} is text: give the values that are meant, --levels A B, or "
@@ -320,18 +322,11 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[object]
                 answers = [f" ({answer})" if answer else "" for answer in column.answers] or [""] * len(words)
                 listed = [f"{word!r}{answer}" for word, answer in zip(words, answers, strict=True)]
                 near = perhaps(str(level), [*words, *filter(None, column.answers)])
-                two = "" if any(isinstance(level, str) for level in levels) else _which_two(words)
+                two = "" if any(isinstance(level, str) for level in levels) else which_two(words)
                 raise InputError(
                     f"column {column.name!r} has no level {level!r}{near}; its type "
                     f"has {', '.join(listed[:_SHOWN])}{more}{two}"
                 )
-
-
-def _which_two(words: Sequence[str]) -> str:
-    """Return how to say which levels are meant, where nobody did: they are 0 and 1 then."""
-    pair = tuple(words[:2])
-    typed = " ".join(map(shlex.quote, pair))
-    return f". Say which two are meant: --levels {typed}, or levels={pair!r} in Python"
 
 
 def unique(names: Iterable[object]) -> tuple[str, ...]:

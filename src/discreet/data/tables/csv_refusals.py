@@ -26,14 +26,13 @@ def not_numbers_in(source: CsvSource, line: int, text: Sequence[str], numbers: S
     options = " ".join(f"--columns {shlex.quote(number)}" for number in numbers)
     choice = f"; or test the others: {options}, in Python columns={list(numbers)!r}"
     choice = choice if 0 < len(numbers) <= _OFFERED else "; or name the columns to test"
-    comma = "; or are there decimal commas? then --decimal ,"
+    comma = "Are there decimal commas? Then --decimal ,. "
     return InputError(
-        f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "
+        f"{source.path}: column {name!r}, line {line:,}: not a number{also}. "
+        f"{comma if source.separator != ',' and source.decimal != ',' else ''}CSV declares no types: what is "
         f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). If the entry "
         f"stands for a missing one, say so: --missing WORD; else mend it, as marks between thousands, units "
-        f"and % are no part of a number; {declare(name)}"
-        f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
-        f"{choice}"
+        f"and % are no part of a number; {declare(name)}{choice}"
     )
 
 

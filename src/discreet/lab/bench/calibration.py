@@ -1,9 +1,10 @@
 """`discreet bench plan`: what the planner predicts beside what releases find.
 
-Half of the thirty settings are as the planner assumes: normal numbers and answers, independent columns. The
-others are as data are: the planner is given that numbers are skewed, counts or heavy in the tails, as a user
-could say it, but each column has a law of its own, and of correlations between columns the planner knows
-nothing. To these come wide tables, and tables that are not the planner's own (`lifelike`).
+Half of the thirty settings have normal numbers and answers, as the planner assumes. The others are as data
+are: the planner is given that numbers are skewed, counts or heavy in the tails, as a user could say it, but
+each column has a law of its own. Columns are independent, or half of their variance is common to all of them;
+the planner is not told which, and takes any two to be weakly correlated. To these come wide tables, and
+tables that are not the planner's own (`lifelike`).
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def invented(setting: Setting, rng: np.random.Generator) -> People:
     column = Column(
         answers=setting.answers, missing=setting.missing, rate=setting.rate, centre=setting.centre
     )
-    cohort = Cohort(Compare(group="group"), (column,) * setting.m, setting.share)
+    cohort = Cohort(Compare(group="group"), (column,) * setting.m, setting.share, together=0.0)
     effects = np.zeros(setting.m)
     effects[: setting.signals] = setting.effect * np.where(np.arange(setting.signals) % 2, -1.0, 1.0)
     people = cohort.people(setting.n, effects, rng)
