@@ -124,7 +124,7 @@ def _groups(job: Job, table: TableReading) -> list[str]:
 
 
 def _numbers(job: Job, table: TableReading) -> list[str]:
-    """Return which columns beside those tested are read as numbers, where the file does not say if they are."""
+    """Return which columns beside those tested are read as numbers, where the file does not say."""
     asked, untyped = asked_numbers(job.test), {c.name for c in table.source.columns if not c.typed}
     return [
         f"Read as numbers: {name!r} ({role}). Whoever has anything else there is left out."

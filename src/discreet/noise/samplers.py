@@ -134,7 +134,7 @@ def bernoulli_exp(
 
 def _floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     """Return words as floats, off by less than 2**11; numbers with a sign convert ten times as fast."""
-    return (words >> np.uint64(1)).view(np.int64) * 2.0
+    return (words >> np.uint64(1)).view(np.int64).astype(np.float64) * 2.0
 
 
 def _settle(word: int, exact: Callable[[int], tuple[Fraction, Fraction]]) -> bool:

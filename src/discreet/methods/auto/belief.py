@@ -175,7 +175,7 @@ def _power(
     told = {level: _told(public, 2.0 ** (level / _FINE), middle, laws[1]) for level in np.unique(levels)}
     real, nulls = _single(k)[:, None], _single(public.m - k)[:, None]
     signal, null = map(_single, laws)
-    everything = real * signal + nulls * null
+    everything = _single(real * signal + nulls * null)
     q = np.where(measured < public.m, 1.0, 1 / np.maximum(nulls / public.m, 0.1))  # all: as adaptive BH does
     found, p = (np.empty((k.size, _CUTS), dtype=np.float32) for _ in range(2))
     power = np.empty((k.size, measured.size))

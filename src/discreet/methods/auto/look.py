@@ -210,7 +210,8 @@ def _levels(ranks: NDArray[np.int64], public: Public, deviation: float) -> NDArr
     """Return for each rank the noisy score that so many must reach, for a release of them to report them."""
     levels: list[float] = []
     count = np.minimum(np.rint(_MEASURED * ranks), public.m).astype(np.int64)
-    for rank, noise in zip(ranks.tolist(), np.sqrt(public.noise(ranks, count)).tolist(), strict=True):
+    deviations: list[float] = np.sqrt(public.noise(ranks.astype(np.float64), count)).tolist()
+    for rank, noise in zip(ranks.tolist(), deviations, strict=True):
         at = np.linspace(0.0, public.null.ceiling + 9 * noise, _GRID)
         p = noisy_tail(at, noise, public.null)
         levels.append(float(at[min(int(np.count_nonzero(p > public.q * rank / public.m)), _GRID - 1)]))
