@@ -132,8 +132,9 @@ def _estimates(table: dict[str, list[Any]]) -> list[_Column]:
         for size, low, high, places in numbers
     ]
     made = [_Column("Estimate, interval", estimate)]
-    if "standardised" in table:
-        sizes = [_least(_plain(size, 2), size) for size in _some(table["standardised"])]
+    standardised = _some(table.get("standardised", ()))
+    if any(map(math.isfinite, standardised)):
+        sizes = [_least("-" if math.isnan(size) else _plain(size, 2), size) for size in standardised]
         made.append(_Column("In SDs", sizes, "n index"))
     return [
         *made,
