@@ -102,10 +102,23 @@ def test_too_many_hypotheses_are_refused():
         question.read({"test": inside}, metadata.read({**ABOUT, "hypotheses": 3}))
 
 
+def test_yes_and_no_make_one_hypothesis():
+    """As many are counted as a release will have: the page says what is going to be asked."""
+    levels = {"smokes": [0, 1], "works": ["no", "yes"], "pain": ["none", "some", "much"], "man": ["m"]}
+    about = metadata.read(
+        {
+            "people": 10,
+            "columns": {name: {"type": "answers", "levels": each} for name, each in levels.items()},
+        }
+    )
+    assert [about.columns[name].hypotheses for name in levels] == [1, 1, 4, 1]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"people": -1}, "people"),
+        ({"people": 0}, "a draft says 0"),
         ({"columns": {}}, "declare the columns"),
         ({"columns": {"a": {"type": "answers"}}}, "declare its levels"),
         ({"columns": {"a": {"bounds": [1, 0]}}}, "the smaller first"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from discreet import check
 from discreet.data.plink.plink import PEDIGREE, PHENOTYPE, STRATUM
+from discreet.data.tables.columns import hypotheses_of
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.registry import find_test, own_names
 from discreet.methods.registry import METHODS as KNOWN
@@ -41,9 +42,7 @@ class Column:
     @property
     def hypotheses(self) -> int:
         """How many hypotheses it makes: one, or one for each answer and for all others together."""
-        if self.levels is None or len(self.levels) == 1:
-            return 1
-        return len(self.levels) + 1
+        return 1 if self.levels is None else len(hypotheses_of("column", self.levels)[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +101,7 @@ def from_toml(text: str) -> dict[str, Any]:
 
 def to_toml(about: Metadata) -> str:
     """Return metadata as a custodian writes them: what is at its default is left out."""
-    usual = read({"people": 0, "columns": {"a": {}}, "genotypes": about.genotypes}).to_dict()
+    usual = read({"people": 1, "columns": {"a": {}}, "genotypes": about.genotypes}).to_dict()
     whole = about.to_dict()
     lines = [
         f"{name} = {to_toml_value(value)}"
@@ -153,6 +152,8 @@ def _typed(name: str, value: object) -> Any:
     """Return one entry of the metadata, if it is of the right kind."""
     if name in {"tests", "methods", "functions"}:
         return check.words(value, name)
+    if name == "people" and value == 0:
+        raise InputError("people must be how many people there are, which is public; a draft says 0")
     if name in {"people", "variants", "hypotheses"}:
         return check.whole(value, name, 0)
     if name in {"genotypes", "phenotype_public", "pedigree_public", "review"}:
