@@ -45,7 +45,7 @@ def run(
 
     if (usual := config_of(home).site) != config.site:
         say(
-            f"Links that other commands print begin with {usual}. To have them begin with {config.site}, write "
+            f"Links of other commands begin with {usual}. To have them begin with {config.site}, write "
             f'public_url = "{config.site}" into {config.home / "server.toml"}.'
         )
     start(config, say)
