@@ -47,10 +47,9 @@ def test_what_is_left_is_told_in_releases_like_the_last(tmp_path, capsys):
 
 
 def test_an_effect_of_cut_numbers_says_what_became_of_them():
-    """The name in the record stays; the page spells it out."""
+    """The name in the record stays; the page spells it out, and says below the table what it means."""
     kind = "difference of means, cut to -1.5 to 2e+03: of rates, if all are 0 or 1"
     assert effect_in_words(kind) == (
-        "difference of means, in which values below -1.5 count as -1.5 and values above 2e+03 as 2e+03: "
-        "of rates, if all are 0 or 1"
+        "difference of means, numbers held between -1.5 and 2e+03: of rates, if all are 0 or 1"
     )
     assert effect_in_words("difference of rates") == "difference of rates"

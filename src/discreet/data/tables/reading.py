@@ -315,7 +315,17 @@ def _open_file(path: Path, table: Table) -> TableSource:
         return _in_memory(read_by(reader, path))
     raise InputError(
         f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, "
-        ".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files"
+        f".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files{_database(path)}"
+    )
+
+
+def _database(path: Path) -> str:
+    """Return what to do with a database, whose tables have names that nobody said."""
+    if path.suffix.lower() not in {".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"}:
+        return ""
+    return (
+        ". A database holds several tables: in Python, give discover the one that is meant, such as "
+        f"duckdb.connect({path.name!r}).table('people'), or save it: COPY people TO 'people.parquet'"
     )
 
 

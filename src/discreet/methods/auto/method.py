@@ -195,7 +195,7 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     if open_to_both and few <= setting.m <= _MANY and setting.noise > _LOUD:
         return asked, "a first look decides"
     if open_to_both and isinstance(data, People) and setting.noise <= _LOUD:
-        name, why = "all", '"all" tells every one: noise adds little to what chance does'
+        name, why = "all", '"all" measures every hypothesis: noise adds little to what chance does'
     else:
         name, why = choose(setting, tuple(among))
     chosen = among[name]
