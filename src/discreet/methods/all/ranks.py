@@ -43,21 +43,21 @@ def by_ranks(people: People, groups: Groups, rho: float, signals: int) -> Tested
     sizes, m = (groups.first, groups.second), len(people)
     evidence = compared(people.held(), sizes=sizes, directed=people.alternative == "two-sided")
     later, wider = stages_for(evidence, rho, signals), wider_by(groups)
-    told = measured_scores(evidence, np.arange(m), rho, later, wider=wider)
-    error, nothing = np.hypot(wider, told.deviation), np.full(m, np.nan)
-    z = told.sums / error
+    scores = measured_scores(evidence, np.arange(m), rho, later, wider=wider)
+    error, nothing = np.hypot(wider, scores.deviation), np.full(m, np.nan)
+    z = scores.sums / error
     kinds = [RANKS] * m
     for place in Columns.of(people).answers.tolist():
         kinds[place] = RATES
     results = Results(
         z=np.abs(z) if people.alternative == "two-sided" else z,
         degrees=np.full(m, np.inf),
-        p=told.p,
-        estimate=told.sums,
+        p=scores.p,
+        estimate=scores.sums,
         error=error,
-        noise=told.deviation,
+        noise=scores.deviation,
         deviation=nothing,
         contrast=nothing,
         variance=nothing,
     )
-    return Tested(tuple(map(str, people.names)), tuple(kinds), results, told.p)
+    return Tested(tuple(map(str, people.names)), tuple(kinds), results, scores.p)

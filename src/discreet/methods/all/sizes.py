@@ -92,12 +92,12 @@ def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
     return low, high, score
 
 
-def crowding(told: Noisy) -> float:
+def crowding(noisy: Noisy) -> float:
     """Return about the largest share of numbers in one narrow interval, from the share of each size.
 
     An interval of two octaves; zeros and three, where zeros are many; or four on both sides of zero.
     """
-    shares, deviation = told.sums, float(np.max(told.deviation))
+    shares, deviation = noisy.sums, float(np.max(noisy.deviation))
     negative, zero, positive = shares[:SIZES][::-1], float(shares[SIZES]), shares[SIZES + 1 :]
 
     def run(side: NDArray[np.float64], octaves: int) -> NDArray[np.float64]:

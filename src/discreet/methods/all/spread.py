@@ -19,7 +19,7 @@ from discreet.methods.all.rows import FINE, can_be_cut
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.methods.all.record import Learned, Measured, Noisy, Remains
+    from discreet.methods.all.record import Learned, Measured, Noisy, Retained
     from discreet.methods.all.rows import Rows
 
     Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class Weights:
     variance: float
 
 
-def weights_of(known: Learned, told: Noisy, given: float = 1.0) -> Weights:
+def weights_of(learned: Learned, noisy: Noisy, given: float = 1.0) -> Weights:
     """Return sum (y - f) w of answers that are never negative.
 
     Before it is measured it is known from the sizes of the groups, but for what clipping takes from one group
@@ -64,15 +64,15 @@ def weights_of(known: Learned, told: Noisy, given: float = 1.0) -> Weights:
     variance. The error is the same for all columns, so it must be small. `given` is what is left of answers
     that are given: few people give most.
     """
-    groups, share = known.groups, known.share
-    weight = known.norms[0].mean_weight(known.balls.positive)
+    groups, share = learned.groups, learned.share
+    weight = learned.norms[0].mean_weight(learned.balls.positive)
     expected = (groups.second - share * groups.people) * weight
     taken = max(1 - weight, _CROWDED * (1 - given))
     unseen = _UNSEEN * taken * groups.people * share * (1 - share)
     before = 0.5 * (groups.deviation * weight) ** 2 + unseen**2
-    noise = float(np.broadcast_to(told.deviation, told.sums.shape)[0])
+    noise = float(np.broadcast_to(noisy.deviation, noisy.sums.shape)[0])
     trust = before / (before + noise**2) if before and np.isfinite(noise) else 0.0
-    return Weights(expected + trust * (float(told.sums[0]) - expected), before * (1 - trust))
+    return Weights(expected + trust * (float(noisy.sums[0]) - expected), before * (1 - trust))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,28 +90,28 @@ class Kept:
     weights: Weights
 
 
-def kept_of(known: Learned, measured: Measured) -> Kept:
+def kept_of(learned: Learned, measured: Measured) -> Kept:
     """Return what clipping leaves of answers, from their sums beside the rates that were learned before.
 
     Who gives many answers has a longer row, of which clipping takes more: of given answers less is left than
     of people. In a group it takes of them in proportion to what it takes of people, over how many they give.
     """
-    rows, f, n = known.rows, known.share, known.groups.people
-    positive, weight = rows.positive, known.norms[0].mean_weight(known.balls.positive)
-    if not positive.any() or np.isinf(known.balls.positive.radius):
-        return Kept(1.0, 0.0, (1.0, 1.0), (1.0, 1.0), weights_of(known, measured.weights))
+    rows, f, n = learned.rows, learned.share, learned.groups.people
+    positive, weight = rows.positive, learned.norms[0].mean_weight(learned.balls.positive)
+    if not positive.any() or np.isinf(learned.balls.positive.radius):
+        return Kept(1.0, 0.0, (1.0, 1.0), (1.0, 1.0), weights_of(learned, measured.weights))
     sums = measured.sums.sums[positive]
     left = np.maximum(sums / rows.scale[positive] / n, 1e-9)
-    rate = np.where(rows.turned, 1 - known.means.mean, known.means.mean)[positive]
+    rate = np.where(rows.turned, 1 - learned.means.mean, learned.means.mean)[positive]
     # The rates have noise that scales follow; their sums have not. No more is left than of people.
     slope = float(rate @ left) / float(left @ left)
-    error = max(float(np.linalg.norm(known.means.doubt[positive] / n * left)) / float(left @ left), 1e-9)
+    error = max(float(np.linalg.norm(learned.means.doubt[positive] / n * left)) / float(left @ left), 1e-9)
     below = (1 / weight - slope) / error
     slope += error * float(np.exp(-(below**2) / 2 - log_ndtr(-below))) / np.sqrt(2 * np.pi)
     given = float(np.clip(1 / slope, 0.3, weight))
-    weights = weights_of(known, measured.weights, given)
+    weights = weights_of(learned, measured.weights, given)
     weight = min(weight, 1 - _CROWDED * (1 - given))
-    first, second = max(n - known.groups.second, 1.0), max(known.groups.second, 1.0)
+    first, second = max(n - learned.groups.second, 1.0), max(learned.groups.second, 1.0)
     by_people = weights.excess + f * weight * n
     of_people = np.clip([(weight * n - by_people) / first, by_people / second], _LEAST, 1.0)
     total = max(float(np.sum(sums)), 1e-9)
@@ -129,13 +129,13 @@ def rate_of(rows: Rows, weight: Floats, mean: Floats, kept: Floats) -> Floats:
     return (about + mean / kept) / np.minimum(rows.scale, rows.most)
 
 
-def excess_of(there: Pair, left: Shares, share: Floats) -> Floats:
+def excess_of(group_sizes: Pair, left: Shares, share: Floats) -> Floats:
     """Return sum (y - f) over those present, each group counting as much as is left of it.
 
     Of a column with the same mean in both groups, a contrast holds this many times the mean of everybody.
     """
-    first, second = there[0] * left[0], there[1] * left[1]
-    return ((1 - share) * second - share * first) * (there[0] + there[1]) / (first + second)
+    first, second = group_sizes[0] * left[0], group_sizes[1] * left[1]
+    return ((1 - share) * second - share * first) * (group_sizes[0] + group_sizes[1]) / (first + second)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +148,7 @@ class Spread:
     """
 
     squares: Pair
-    inside: Pair
+    within_range: Pair
     unsure: Floats
     vague: Floats
     narrow: Floats
@@ -159,39 +159,42 @@ class Spread:
 
 
 def spread_of(
-    known: Learned,
+    learned: Learned,
     measured: Measured,
     weights: Pair,
-    there: Pair,
+    group_sizes: Pair,
     mean: Floats,
-    apart: Floats,
+    difference: Floats,
     answers: Pair,
 ) -> Spread:
     """Return how entries spread: of answers as `squares_of_answers` says, of numbers by each group's squares.
 
-    `weights` is what clipping leaves of each group's entries, and `there` how many of each group are present;
-    `mean` is that of everybody and `apart` how far the groups' means are from each other, in the units of
-    rows.
+    `weights` is what clipping leaves of each group's entries, and `group_sizes` how many of each group are
+    present; `mean` is that of everybody and `difference` how far the groups' means are from each other, in
+    the units of rows.
     """
-    rows, f = known.rows, known.shares
-    squares, unsure = _numbers(known, measured, there, mean, apart)
+    rows, f = learned.rows, learned.shares
+    squares, unsure = _numbers(learned, measured, group_sizes, mean, difference)
     sampling, error = answers
-    uncut = ~can_be_cut(known.columns, known.scaling, rows)
+    uncut = ~can_be_cut(learned.columns, learned.scaling, rows)
     noise = float(measured.squares.deviation)
-    inside, vague = zip(
-        *(inside_of(squares[g], noise, there[g] * weights[g] ** 2, rows) for g in (0, 1)), strict=True
+    within_range, vague = zip(
+        *(share_within_range(squares[g], noise, group_sizes[g] * weights[g] ** 2, rows) for g in (0, 1)),
+        strict=True,
     )
-    first, second = (np.where(uncut, 1.0, share) for share in inside)
+    first, second = (np.where(uncut, 1.0, share) for share in within_range)
     by_group = [np.where(rows.answers, part * sampling, squares[g]) for g, part in enumerate((1 - f, f))]
     unsure = np.where(rows.answers, f * (1 - f) * error, unsure)
     vague = np.where(uncut, 0.0, np.hypot(*vague))
-    means = (mean - f * apart, mean + (1 - f) * apart)
-    narrow = np.where(uncut, 0.0, unlike_inside(measured.squares, there, weights, means, rows, known.remains))
+    means = (mean - f * difference, mean + (1 - f) * difference)
+    narrow = np.where(
+        uncut, 0.0, unlike_within_range(measured.squares, group_sizes, weights, means, rows, learned.retained)
+    )
     return Spread((by_group[0], by_group[1]), (first, second), unsure, vague, narrow)
 
 
 def _numbers(
-    known: Learned, measured: Measured, there: Pair, mean: Floats, apart: Floats
+    learned: Learned, measured: Measured, group_sizes: Pair, mean: Floats, difference: Floats
 ) -> tuple[Pair, Floats]:
     """Return sum (w (v - mean of the group))^2 over each group, and the error of what contrasts make of it.
 
@@ -199,14 +202,14 @@ def _numbers(
     groups may differ together, by ALIKE, and one from the other, by UNLIKE; with what was told this is a
     normal law, whose mean and variance follow. To that the error of sampling is added.
     """
-    signed, f = ~known.rows.positive, known.shares
-    present = there[0] + there[1]
-    energy = known.norms[1].energy(known.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)
-    typical = float(np.mean(present[signed])) / known.groups.people if signed.any() else 1.0
-    usual = [np.maximum(energy / max(typical, 1e-9), 1e-9) * count for count in there]
-    told, noise = measured.squares.sums, float(measured.squares.deviation) ** 2
-    means = (mean - f * apart, mean + (1 - f) * apart)
-    own = [told[g] - there[g] * means[g] ** 2 for g in (0, 1)]
+    signed, f = ~learned.rows.positive, learned.shares
+    present = group_sizes[0] + group_sizes[1]
+    energy = learned.norms[1].energy(learned.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)
+    typical = float(np.mean(present[signed])) / learned.groups.people if signed.any() else 1.0
+    usual = [np.maximum(energy / max(typical, 1e-9), 1e-9) * count for count in group_sizes]
+    squares, noise = measured.squares.sums, float(measured.squares.deviation) ** 2
+    means = (mean - f * difference, mean + (1 - f) * difference)
+    own = [squares[g] - group_sizes[g] * means[g] ** 2 for g in (0, 1)]
     # One group may vary more in all columns alike.
     usual = [_common(own[g][signed], usual[g][signed], noise) * usual[g] for g in (0, 1)]
     off = [own[g] - usual[g] for g in (0, 1)]
@@ -224,7 +227,7 @@ def _numbers(
     counts = (f**2, (1 - f) ** 2)
     x, y = (counts[0] * law[0][g] + counts[1] * law[1][g] for g in (0, 1))
     left = counts[0] * x + counts[1] * y - (second * x**2 - 2 * both * x * y + first * y**2) / whole
-    sampled = 2 * (counts[0] * a) ** 2 / there[0] + 2 * (counts[1] * b) ** 2 / there[1]
+    sampled = 2 * (counts[0] * a) ** 2 / group_sizes[0] + 2 * (counts[1] * b) ** 2 / group_sizes[1]
     return (a, b), np.sqrt(np.maximum(left, 0.0) + sampled)
 
 
@@ -260,7 +263,7 @@ def squares_of_answers(
     return sampling * present, error
 
 
-def inside_of(squares: Floats, noise: float, size: Floats, rows: Rows) -> Pair:
+def share_within_range(squares: Floats, noise: float, size: Floats, rows: Rows) -> Pair:
     """Return about the share of numbers that are not cut, as if they were normal, and its error.
 
     From their squares, told with this noise, and how many they would be if all were at the ends.
@@ -273,27 +276,27 @@ def inside_of(squares: Floats, noise: float, size: Floats, rows: Rows) -> Pair:
     return share, (most - least) / 2
 
 
-def unlike_inside(
-    told: Noisy, there: Pair, weights: Pair, means: Pair, rows: Rows, remains: Remains
+def unlike_within_range(
+    noisy: Noisy, group_sizes: Pair, weights: Pair, means: Pair, rows: Rows, retained: Retained
 ) -> Floats:
     """Return how much more the shares of both groups' numbers inside may differ where ranges are too narrow.
 
     Relative to themselves. Of a range that fits, nearly all is inside, whatever the spreads are; of one that
     is narrower than a deviation, as its squares say, the share inside goes with one over the deviation.
     """
-    people = (there[0] * weights[0] ** 2, there[1] * weights[1] ** 2)
+    people = (group_sizes[0] * weights[0] ** 2, group_sizes[1] * weights[1] ** 2)
     whole = (people[0] + people[1]) * _end(rows) ** 2
-    noise = math.sqrt(2) * float(told.deviation) / whole
-    seen = told.sums.sum(axis=0) / whole
+    noise = math.sqrt(2) * float(noisy.deviation) / whole
+    seen = noisy.sums.sum(axis=0) / whole
     squares: Floats = _USUAL + (seen - _USUAL) / (1 + (noise / _OFF) ** 2)
     fits = ~rows.answers & (squares < _FITS)
-    variances = [(told.sums[g] - there[g] * means[g] ** 2) / people[g] for g in (0, 1)]
-    error = float(told.deviation) ** 2 * (1 / people[0] ** 2 + 1 / people[1] ** 2)
-    sampled = 2 / there[0] + 2 / there[1]
+    variances = [(noisy.sums[g] - group_sizes[g] * means[g] ** 2) / people[g] for g in (0, 1)]
+    error = float(noisy.deviation) ** 2 * (1 / people[0] ** 2 + 1 / people[1] ** 2)
+    sampled = 2 / group_sizes[0] + 2 / group_sizes[1]
     steep: Floats = np.interp(squares, _SQUARES, _STEEP)
     usual = float(np.interp(_USUAL, _SQUARES, _STEEP))
     # All columns may spread more in one group: what is cut of it says so.
-    first, second = remains.inside
+    first, second = retained.within_range
     common = 2 * (first - second) / (first + second) / usual
     before = math.hypot(_UNLIKE, common)
     unlike = _unlike(variances[0][fits], variances[1][fits], error[fits], sampled[fits], before)

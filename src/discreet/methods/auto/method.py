@@ -108,20 +108,20 @@ def _staged(
     z: NDArray[np.float64], variance: float, later: Stages, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return p-values after stages; the noise of a stage depends on the share that is left."""
-    mean, noise, left = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
+    mean, noise, active = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
     first = 1 - sum(share for _, share in later)
     for least, share in ((0.0, first), *later):
-        left &= np.abs(mean) >= least * np.sqrt(1 + np.where(np.isinf(noise), 0.0, noise))
-        count = int(np.count_nonzero(left))
+        active &= np.abs(mean) >= least * np.sqrt(1 + np.where(np.isinf(noise), 0.0, noise))
+        count = int(np.count_nonzero(active))
         if count == 0:
             break
         fresh = variance / share * count / z.size
-        drawn = z[left] + rng.standard_normal(count) * math.sqrt(fresh)
-        before = noise[left]
+        drawn = z[active] + rng.standard_normal(count) * math.sqrt(fresh)
+        before = noise[active]
         precision = 1 / before + 1 / fresh
-        mean[left] += (drawn - mean[left]) / (fresh * precision)
-        noise[left] = 1 / precision
-    return np.where(left, 2 * ndtr(-np.abs(mean) / np.sqrt(1 + noise)), 1.0)
+        mean[active] += (drawn - mean[active]) / (fresh * precision)
+        noise[active] = 1 / precision
+    return np.where(active, 2 * ndtr(-np.abs(mean) / np.sqrt(1 + noise)), 1.0)
 
 
 def _focus(
