@@ -2,9 +2,10 @@
 
 Half of the thirty settings have normal numbers and answers, as the planner assumes. The others are as data
 are: the planner is given that numbers are skewed, counts or heavy in the tails, as a user could say it, but
-each column has a law of its own. Columns are independent, or half of their variance is common to all of them;
-the planner is not told which, and takes any two to be weakly correlated. To these come wide tables, and
-tables that are not the planner's own (`lifelike`).
+each column has a law of its own. Columns are independent, which the planner is told where they are normal or
+answers. Of the others it is told nothing, and takes any two to be weakly correlated, whether they are
+independent or half of their variance is common to all of them. To these come wide tables, and tables that are
+not the planner's own (`lifelike`).
 """
 
 from __future__ import annotations
@@ -85,11 +86,12 @@ class Setting:
             "rate": self.rate,
             "shape": self.stated_shape,
             "centre": self.centre,
+            "correlation": 0.0 if self.shape in {"normal", "yes/no"} else None,
         }
 
     @property
     def stated_shape(self) -> Shape | None:
-        """What the planner is given of the numbers, as a user could: their shape by name, no correlation."""
+        """What the planner is given of the numbers, as a user could: their shape by name."""
         if self.answers:
             return None
         return "normal" if self.shape == "correlated" else cast("Shape", self.shape)
