@@ -206,7 +206,9 @@ def run(
     run left there are read: a long run may stop and go on.
     """
     results: list[Result] = []
-    before: dict[str, tuple[float, float, float]] = {} if kept is None or not kept.exists() else json.loads(kept.read_text("utf-8"))
+    before: dict[str, tuple[float, float, float]] = (
+        {} if kept is None or not kept.exists() else json.loads(kept.read_text("utf-8"))
+    )
     for place, setting in enumerate(settings):
         name = f"{setting} ({releases} releases, seed {seed})"
         if name in before:
