@@ -19,9 +19,8 @@ import scipy
 
 from discreet.alternative import toward
 from discreet.classical.step_up import adaptive_bh, step_up_positions
-from discreet.methods.all.budget import planned
+from discreet.methods.all.budget import may_need_ranks, planned
 from discreet.methods.all.method import measured
-from discreet.methods.all.ranks import may_need_ranks
 from discreet.methods.method import expected
 from discreet.methods.registry import METHODS
 from discreet.planner.study import Rates

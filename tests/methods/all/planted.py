@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import clipping, in_numpy, learn, method, ranks, rows, scores, sums, where
+from discreet.methods.all import clipping, in_numpy, learn, method, rows, scores, sums, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -136,7 +136,7 @@ def pooled_columns_as_one(patch: Any) -> None:
 
 def sizes_of_all_columns_as_of_one(patch: Any) -> None:
     """Charge the histogram of all columns together as if a person had an entry in one of them."""
-    _less(patch, ranks, lambda *_: True, 0.5)
+    _less(patch, method, lambda _, unit: unit == 1.0, 0.5)  # counts; sums are told in parts of one
 
 
 def scores_one_by_one(patch: Any) -> None:

@@ -9,9 +9,8 @@ from discreet.evidence.core.people import People, Question
 from discreet.methods.all import learn, spread, sums
 from discreet.methods.all.clipping import Ball
 from discreet.methods.all.method import ready_all
-from discreet.methods.all.record import Remains
+from discreet.methods.all.record import Remains, remains_of
 from discreet.methods.all.rows import FINE, Columns, Rows, Scaling, can_be_cut
-from discreet.methods.all.spread import remains_of
 from discreet.methods.all.sums import with_noise
 from discreet.methods.all.where import remaining
 from discreet.methods.method import Parameters

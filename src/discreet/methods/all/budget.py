@@ -14,8 +14,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.methods.all.clipping import reach_by
-from discreet.methods.all.rows import FINE
-from discreet.methods.all.spread import ALIKE, UNLIKE, usual_unevenness
+from discreet.methods.all.record import usual_unevenness
+from discreet.methods.all.rows import FINE, Columns
+from discreet.methods.all.spread import ALIKE, UNLIKE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,6 +49,7 @@ LOCATED = 1.75
 FIRST_LOOKS = 0.8
 """Of the budget for where columns lie, for the first looks at all; the rest for those that need more."""
 _CUT = 0.1  # about by how much what is left of both groups' numbers may differ in one column, at least
+_MOSTLY = 2 / 3  # of the columns are numbers without bounds, at least: of answers rows show more than scores
 _WORTH, _MOST_WHERE = 0.3, 0.25  # see `where_share`
 
 
@@ -217,6 +219,14 @@ def each_located(free: int, bounded: int, rho: float, size: float) -> bool:
     """Say whether `rho` tells well where each column of numbers lies."""
     whole = bounded * sum(LOOK_COSTS[1:]) + free * sum(LOOK_COSTS)
     return FIRST_LOOKS * rho >= whole * 0.5 / (LOCATED * max(size, 1.0)) ** 2
+
+
+def may_need_ranks(people: People, budget: Budget) -> bool:
+    """Say whether most columns are numbers without bounds, and people too few to locate them; public."""
+    columns = Columns.of(people)
+    free, bounded = columns.free.size, columns.bounded.size
+    few = people.subgroup is None and 1 < free >= _MOSTLY * people.columns
+    return few and not each_located(free, bounded, budget.where, people.size)
 
 
 def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:

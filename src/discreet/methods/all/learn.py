@@ -27,9 +27,19 @@ from discreet.methods.all.clipping import (
     scaled_rows,
     usual_norms,
 )
-from discreet.methods.all.record import Groups, Learned, Means, Missing, Remains, uneven_labels
+from discreet.methods.all.record import (
+    CLEAR,
+    Groups,
+    Learned,
+    Means,
+    Missing,
+    Remains,
+    alike,
+    remains_of,
+    uneven_labels,
+    usual_unevenness,
+)
 from discreet.methods.all.rows import FINE, PARTS, Columns, around_centres, boxes_of, can_be_cut
-from discreet.methods.all.spread import CLEAR, alike, remains_of, usual_unevenness
 from discreet.methods.all.sums import (
     Totals,
     contrast,

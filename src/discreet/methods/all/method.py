@@ -16,14 +16,15 @@ import numpy as np
 
 from discreet.classical.step_up import adaptive_bh
 from discreet.methods.all.after import Tested, results, units
-from discreet.methods.all.budget import planned, schedule, settled
+from discreet.methods.all.budget import may_need_ranks, planned, schedule, settled
 from discreet.methods.all.clipping import Ball, can_be_apart, clear_difference, reach_by
 from discreet.methods.all.learn import learn, learn_groups, learn_start
 from discreet.methods.all.proved.method import ready_proved
-from discreet.methods.all.ranks import LOOK, by_ranks, columns_alike, may_need_ranks
+from discreet.methods.all.ranks import by_ranks
 from discreet.methods.all.record import Means, Measured, Noisy
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
-from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise, with_sample
+from discreet.methods.all.sizes import crowding
+from discreet.methods.all.sums import Look, Totals, check_noise, contrast, look, with_noise, with_sample
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
@@ -45,6 +46,9 @@ APPROXIMATE = (
     "p-values from the t distribution are near the truth, which very rare answers in small groups can strain,"
     " and columns that do not differ are independent of the rest, or nearly so"
 )
+LOOK = 0.05
+"""Of the budget, for a look at whether columns are alike."""
+_ALIKE = 0.6  # of all numbers, in one narrow interval
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
 _LEAST_OF_SUMS = 0.01  # of the budget of a stage: sums for which less would be best are not told again
 _LITTLE = 0.02  # of the variance of noise: errors of means that add less are left as they are
@@ -97,17 +101,32 @@ def measured(people: People, budget: Budget, signals: int, groups: Groups | None
     with np.errstate(all="ignore"):  # a warning would speak of the data
         if may_need_ranks(people, budget):
             groups = learn_groups(people.group, budget.groups) if groups is None else groups
-            look = LOOK * budget.whole
-            if not columns_alike(people, look):
-                rest = (budget.whole - budget.groups - look) * (1 - 2.0**-45)
+            price = LOOK * budget.whole
+            if not columns_alike(people, price):
+                rest = (budget.whole - budget.groups - price) * (1 - 2.0**-45)
                 return by_ranks(people, groups, rest, signals)
-            budget = replace(budget, contrast=budget.contrast - look)
+            budget = replace(budget, contrast=budget.contrast - price)
         known = learn(people, budget, learn_start(people, budget, groups))
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
         contrast, results = staged(people, known, first, budget.stages, signals)
     _, effects = units(known.scaling, known.columns, known.rows)
     return Tested(tuple(map(str, people.names)), effects, results, np.where(contrast.left, results.p, 1.0))
+
+
+def columns_alike(people: People, rho: float) -> bool:
+    """Say whether the numbers of all columns without bounds crowd in one narrow interval.
+
+    One person moves the histogram of all of k columns together by sqrt(2) k.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    free = Columns.of(people).free
+    nowhere = np.zeros(free.size)
+    total = look(Look.SIZES, people.held().values, free, nowhere, nowhere + 1).sum(axis=-1)
+    told = with_noise(total, math.sqrt(2) * free.size, rho)
+    entries = np.full(told.sums.size, free.size * max(people.size, 1.0))
+    return crowding(told.over(entries)) >= _ALIKE
 
 
 def check_budget(budget: Budget, columns: int) -> None:

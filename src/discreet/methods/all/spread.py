@@ -12,72 +12,40 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, ndtr
 
-from discreet.methods.all.inside import inside_of, unlike_inside
-from discreet.methods.all.record import Remains
 from discreet.methods.all.rows import FINE, can_be_cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.methods.all.record import Groups, Learned, Means, Measured, Noisy
+    from discreet.methods.all.record import Learned, Measured, Noisy, Remains
     from discreet.methods.all.rows import Rows
 
     Floats = NDArray[np.float64]
     Pair = tuple[Floats, Floats]
     Shares = tuple[Floats | float, Floats | float]
 
-CLEAR = 3.0
-"""Deviations."""
 ALIKE = 0.5
 """Variances of numbers differ from what rows' lengths say of them by about this share."""
 _DIFFERENT = 2.0  # likewise, at most
 UNLIKE = 0.7
 """And those of the groups in one column from each other by about this."""
 _COMMON = 0.7  # and those of one group in all columns from what is usual, by about this
-_ONE_SIDED = 0.7  # of what there would be if all were missing in one group
-_TOGETHER = 0.75  # of the variance of how uneven it is, columns have in common
 _LONGER = 0.2  # rows that are clipped are longer where more is given, by about this power of it
 _CROWDED = 0.2  # of what clipping takes from given answers it takes from people, at least
-_INSIDE, _VARIED = 0.95, 0.1  # about the share of numbers that are not cut, and how far off that may be
-_FROM_ONE = 0.5  # of what there would be if all that is taken were taken from one group
-_LEAST_LEFT = 0.05  # no group is taken to have less left
 _UNSEEN = 1 / 3  # of what clipping takes, it may take from one group more than from the other
 _LEAST = 0.1  # of what is usual, no variance is taken to be smaller
-
-
-def usual_unevenness(groups: Groups, means: Means, share: float) -> Floats:
-    """Return about how large sum (y - f) over the missing is, by how many are missing in each column.
-
-    How many that is, is drawn toward the mean of all columns as far as noise makes them differ. The groups'
-    rates differ by about their mean, and by more if one group is small and some are clearly missing, for all
-    may be missing there.
-    """
-    gone, noise = groups.people - means.present, means.doubt**2
-    between = max(float(np.var(gone) - np.mean(noise)), 0.0)
-    trust = between / (between + noise)
-    lacking = np.mean(gone) + trust * (gone - np.mean(gone))
-    doubt = np.sqrt(trust**2 * noise + np.mean(noise) / gone.size + 2 * groups.deviation**2)
-    least = np.clip(lacking - doubt, 0.0, groups.people)
-    lacking = np.clip(lacking, doubt, groups.people)
-    return np.maximum(lacking * share * (1 - share), _ONE_SIDED * least * max(share, 1 - share))
-
-
-def alike(told: Noisy, usual: Floats) -> Pair:
-    """Return what is to be expected of sums of about this size, told with noise; and the variance of it.
-
-    Columns go together: what is missing more in one group is so in most, so that all of them teach something
-    of each. A sum that is clearly none of these is taken as it was told.
-    """
-    noise = float(told.deviation) ** 2
-    size, own = np.sqrt(_TOGETHER) * usual, (1 - _TOGETHER) * np.maximum(usual, 1e-9) ** 2
-    known = 1 + float(np.sum(size**2 / (own + noise)))
-    common = size * float(np.sum(size * told.sums / (own + noise))) / known
-    other = np.square(told.sums - common) > CLEAR**2 * (own + noise)
-    trust = np.where(other, 1.0, own / (own + noise))
-    variance = trust * noise + ((1 - trust) * size) ** 2 / known
-    return common + trust * (told.sums - common), variance
+_FEWEST = 0.6  # of the numbers are taken to be inside of their range: others have few values, or two
+_DEVIATIONS: Floats = np.linspace(0.05, 3.0, 200)  # of normal numbers, in half ranges
+_CUT: Floats = 2 * np.asarray(ndtr(-1 / _DEVIATIONS))
+_DENSITY: Floats = np.exp(-0.5 / _DEVIATIONS**2) / np.sqrt(2 * np.pi)
+_SQUARES: Floats = _DEVIATIONS**2 * (1 - _CUT - 2 * _DENSITY / _DEVIATIONS) + _CUT  # their mean, cut to +-1
+_STEEP: Floats = 2 * _DENSITY / _DEVIATIONS / (1 - _CUT)  # by how much fewer are inside of e times as wide
+_USUAL, _OFF = 0.2, 0.3  # about the mean of these squares where a range fits, and how far off it may be
+_FITS = 0.5  # where it is larger a range does not fit
+_UNLIKE = 0.3  # by about so much the groups' deviations differ in a column, on the log scale
+_OF_VARIANCES = 0.6  # of the difference of variances over their mean, about, is that on the log scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,45 +127,6 @@ def rate_of(rows: Rows, weight: Floats, mean: Floats, kept: Floats) -> Floats:
     """Return the rate of answers, from the mean of rows less their shift and what is left of those given."""
     about = np.where(rows.positive, weight * rows.shift / FINE / kept, rows.middle / FINE)
     return (about + mean / kept) / np.minimum(rows.scale, rows.most)
-
-
-def remains_of(told: Noisy, present: Floats, weight: float, *, cut: bool) -> Remains:
-    """Return what is left of each group, from what was told of the sums of `remaining`.
-
-    `present` is about how many of each group have an entry in a column, and `weight` what rows' lengths say
-    that clipping leaves of everybody's. What is left of both groups differs by no more than what is taken
-    from everybody allows, and that is put together with what was told.
-    """
-    people = np.maximum(present, 1.0)
-    shares, error = told.sums / people[:, None], float(told.deviation) / people
-    f = float(people[1] / people.sum())
-    both = people / people.sum()
-    # Of everybody: the share inside, as far as it is told, and what is taken in all.
-    inside = 1.0
-    if cut:
-        noise = float(np.hypot(*(both * error))) / max(weight, _LEAST_LEFT)
-        seen = float(both @ shares[:, 0]) / max(weight, _LEAST_LEFT)
-        trust = 1 / (1 + (noise / _VARIED) ** 2)
-        inside = min(_INSIDE + trust * (seen - _INSIDE), 1.0)
-    rows = _gap(shares.sum(axis=1), error * math.sqrt(2), 1 - weight, f)
-    kept = max(weight * inside, _LEAST_LEFT)
-    gap, unsure = _gap(shares[:, 0], error, 1 - kept, f) if cut else rows
-    first, second = (
-        min(max(kept + by * gap, _LEAST_LEFT) / max(weight + by * rows[0], _LEAST_LEFT), 1.0)
-        for by in (-f, 1 - f)
-    )
-    tilt = -rows[0] / max(1 - weight, 1e-9)
-    return Remains(float(np.clip(tilt, -1 / (1 - f), 1 / f)), (first, second), unsure, gap)
-
-
-def _gap(told: Floats, error: Floats, taken: float, share: float) -> tuple[float, float]:
-    """Return how much more is left of the second group than of the first, and what is not known of it."""
-    before = _FROM_ONE * min(max(taken, 0.0) / min(share, 1 - share), 1.0)
-    noise = float(np.hypot(*error))
-    if before == 0:
-        return 0.0, 0.0
-    trust = before**2 / (before**2 + noise**2)
-    return trust * float(told[1] - told[0]), before * math.sqrt(1 - trust)
 
 
 def excess_of(there: Pair, left: Shares, share: Floats) -> Floats:
@@ -329,3 +258,65 @@ def squares_of_answers(
         rows.positive, share * given + (1 - share) * others - off, square * level * (size - level)
     )
     return sampling * present, error
+
+
+def inside_of(squares: Floats, noise: float, size: Floats, rows: Rows) -> Pair:
+    """Return about the share of numbers that are not cut, as if they were normal, and its error.
+
+    From their squares, told with this noise, and how many they would be if all were at the ends.
+    """
+    whole = size * _end(rows) ** 2
+    share, least, most = (
+        np.interp((squares + by) / whole, _SQUARES, np.maximum(1 - _CUT, _FEWEST))
+        for by in (0.0, noise, -noise)
+    )
+    return share, (most - least) / 2
+
+
+def unlike_inside(
+    told: Noisy, there: Pair, weights: Pair, means: Pair, rows: Rows, remains: Remains
+) -> Floats:
+    """Return how much more the shares of both groups' numbers inside may differ where ranges are too narrow.
+
+    Relative to themselves. Of a range that fits, nearly all is inside, whatever the spreads are; of one that
+    is narrower than a deviation, as its squares say, the share inside goes with one over the deviation.
+    """
+    people = (there[0] * weights[0] ** 2, there[1] * weights[1] ** 2)
+    whole = (people[0] + people[1]) * _end(rows) ** 2
+    noise = math.sqrt(2) * float(told.deviation) / whole
+    seen = told.sums.sum(axis=0) / whole
+    squares: Floats = _USUAL + (seen - _USUAL) / (1 + (noise / _OFF) ** 2)
+    fits = ~rows.answers & (squares < _FITS)
+    variances = [(told.sums[g] - there[g] * means[g] ** 2) / people[g] for g in (0, 1)]
+    error = float(told.deviation) ** 2 * (1 / people[0] ** 2 + 1 / people[1] ** 2)
+    sampled = 2 / there[0] + 2 / there[1]
+    steep: Floats = np.interp(squares, _SQUARES, _STEEP)
+    usual = float(np.interp(_USUAL, _SQUARES, _STEEP))
+    # All columns may spread more in one group: what is cut of it says so.
+    first, second = remains.inside
+    common = 2 * (first - second) / (first + second) / usual
+    before = math.hypot(_UNLIKE, common)
+    unlike = _unlike(variances[0][fits], variances[1][fits], error[fits], sampled[fits], before)
+    return unlike * np.sqrt(np.maximum(steep**2 - usual**2, 0.0))
+
+
+def _unlike(first: Floats, second: Floats, error: Floats, sampled: Floats, before: float) -> float:
+    """Return by about how much the groups' deviations differ in a column, on the log scale.
+
+    From the variances of these columns, whose differences were told with this squared error, and from what is
+    known before.
+    """
+    level = float(np.mean(first + second)) / 2 if first.size else 0.0
+    if level <= 0:
+        return before
+    noise = _OF_VARIANCES**2 * (error / level**2 + sampled)
+    apart = float(np.mean(np.square(_OF_VARIANCES * (first - second) / level) - noise))
+    # What the mean of these squares may be off by, beside what is known before; half of that is added.
+    off = 2 * float(np.mean((noise + max(apart, 0.0)) ** 2)) / first.size
+    trust = before**4 / (before**4 + off)
+    return math.sqrt(max(before**2 + trust * (apart - before**2), 0.0) + math.sqrt(trust * off) / 2)
+
+
+def _end(rows: Rows) -> Floats:
+    """Return how far the ends of a column's range are from its middle, in the units of rows."""
+    return np.minimum(rows.scale / 2, rows.most)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.sharded import Sharded
+    from discreet.methods.all.budget import Stages
     from discreet.methods.method import Method, Parameters
     from discreet.typing import MethodName
 
@@ -99,15 +100,15 @@ def _power(setting: Setting, method: str) -> float:
 def _all(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Tell all, in stages that drop columns."""
     signals = max(1, round(setting.signals * z.size / setting.m))
-    return adaptive_bh(_staged(z, setting.noise / (1 - setting.spent), signals, rng), setting.q)
+    later = schedule(min(signals, z.size), z.size)
+    return adaptive_bh(_staged(z, setting.noise / (1 - setting.spent), later, rng), setting.q)
 
 
 def _staged(
-    z: NDArray[np.float64], variance: float, signals: int, rng: np.random.Generator
+    z: NDArray[np.float64], variance: float, later: Stages, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return p-values after stages; the noise of a stage depends on the share that is left."""
     mean, noise, left = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
-    later = schedule(min(signals, z.size), z.size)
     first = 1 - sum(share for _, share in later)
     for least, share in ((0.0, first), *later):
         left &= np.abs(mean) >= least * np.sqrt(1 + np.where(np.isinf(noise), 0.0, noise))
@@ -133,7 +134,7 @@ def _focus(
     chosen = np.argsort(-(np.abs(z) + scale * rng.gumbel(size=z.size)))[:many]
     noise = setting.noise * count / setting.m / (1 - SELECTION) / (1 - setting.spent / 2)
     p = np.ones(z.size)
-    p[chosen] = _staged(z[chosen], noise, max(1, many // 2), rng)
+    p[chosen] = _staged(z[chosen], noise, schedule(max(1, many // 2), many), rng)
     return step_up_positions(p, setting.q)
 
 
