@@ -206,7 +206,7 @@ def run(
     run left there are read: a long run may stop and go on.
     """
     results: list[Result] = []
-    before = {} if kept is None or not kept.exists() else json.loads(kept.read_text())
+    before = {} if kept is None or not kept.exists() else json.loads(kept.read_text("utf-8"))
     for place, setting in enumerate(settings):
         name = f"{setting} ({releases} releases, seed {seed})"
         if name in before:
@@ -236,7 +236,7 @@ def run(
         results.append(Result(setting, planned["auto"].power, float(np.mean(powers)), error))
         if kept is not None:
             before[name] = [results[-1].predicted, results[-1].realised, error]
-            kept.write_text(json.dumps(before, indent=1))
+            kept.write_text(json.dumps(before, indent=1), "utf-8")
         tick(1)
     return results
 
