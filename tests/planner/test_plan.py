@@ -248,6 +248,8 @@ BAD = [
     {"methods": "proved", "test": discreet.Compare(group="g", adjust={"age": (0, 99)})},
     {"centre": 4, "shape": "counts"},
     {"centre": float("nan")},
+    {"correlation": 1.0},
+    {"correlation": 0.2, "test": discreet.Sign()},
     {"centre": 4, "test": discreet.Sign()},
     {"columns": {}},
     {"columns": ["a"]},
@@ -374,11 +376,17 @@ def test_a_plan_says_a_range_where_something_was_not_said():
     ]
     assert skewed > both["auto"].found
     assert "if numbers are skewed" in " ".join(str(both).split())
-    said = discreet.plan(1_500, 20, shape="skewed", missing=0, **ask)
+    said = discreet.plan(1_500, 20, shape="skewed", missing=0, correlation=0.2, **ask)
     assert said.otherwise == ()
     assert "skewed (log-normal" in str(said).split("\n\n")[0]
     bounded = discreet.plan(
-        1_500, 20, test=discreet.Compare(group="g", bounds=(0, 1)), shape="normal", missing=0, **ask
+        1_500,
+        20,
+        test=discreet.Compare(group="g", bounds=(0, 1)),
+        shape="normal",
+        missing=0,
+        correlation=0.2,
+        **ask,
     )
     assert bounded.otherwise == ()
 
@@ -512,7 +520,12 @@ def test_invented_tables_have_many_people_beside_their_columns(n, m, people, col
 @pytest.mark.slow
 def test_a_table_with_fewer_columns_stands_for_a_wide_one(monkeypatch):
     """Found and false discoveries are counted for all columns, and are about those of the whole table."""
-    said = {"shape": "normal", "centre": 4, "missing": 0}  # and nothing is tried otherwise
+    said = {
+        "shape": "normal",
+        "centre": 4,
+        "missing": 0,
+        "correlation": 0.2,
+    }  # and nothing is tried otherwise
     asked = {"effects": 0.9, "signals": 90, "methods": ["bh", "auto"], "quick": True, **said}
     whole = discreet.plan(3_000, 900, repetitions=4, **asked)  # about 36 of 90
     monkeypatch.setattr(comparison, "ENTRIES", 100_000)
@@ -545,12 +558,28 @@ def test_columns_lie_in_different_places_unless_they_share_one_scale():
 
 
 @pytest.mark.slow
+def test_correlation_is_said_or_tried_without():
+    """Rare answers of the same few people make long rows, and less is found; if it is said, that is all."""
+    columns = {f"c{place}": ["yes"] for place in range(50)}
+    asked = {"effects": 0.05, "signals": 10, "methods": ["auto"], "quick": True, "rate": 0.02, "missing": 0}
+    assumed = discreet.plan(20_000, columns=columns, repetitions=2, **asked)
+    assert [each.words for each in assumed.otherwise] == ["columns are independent"]
+    together, apart = (  # about 1 of 10, and 6
+        discreet.plan(20_000, columns=columns, repetitions=8, correlation=by, **asked) for by in (0.5, 0)
+    )
+    assert together["auto"].found + 2 < apart["auto"].found
+    assert "columns independent" in apart.assumed
+    assert together.otherwise == apart.otherwise == ()
+
+
+@pytest.mark.slow
 def test_plans_of_few_people_know_that_columns_are_unlike():
     """Too few people do not tell where each of many columns lies; if one place suits all, more is found."""
     planned = discreet.plan(
         1_000, 60, effects=0.6, signals=10, methods=["auto"], quick=True, repetitions=8, missing=0, centre=4
     )
-    (skewed, alike) = planned.otherwise
+    skewed, independent, alike = planned.otherwise
+    assert independent.words == "columns are independent"
     assert alike.words.startswith("all numbers are on one scale")
     assert planned["auto"].found + 1 < alike.found
     assert skewed.words.startswith("numbers are skewed")

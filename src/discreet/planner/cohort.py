@@ -46,6 +46,8 @@ class Cohort:
         The second group's share of the people.
     together : float
         The correlation of any two columns, before their numbers are made skewed, rounded, or answers.
+    said : bool
+        Whether that correlation was said.
     one_scale : bool
         Whether numbers without bounds share one scale, as markers of one panel do; else each has its units.
     """
@@ -54,6 +56,7 @@ class Cohort:
     columns: tuple[Column, ...]
     share: float = 0.5
     together: float = TOGETHER
+    said: bool = False
     one_scale: bool = False
 
     @property

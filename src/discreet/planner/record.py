@@ -274,7 +274,7 @@ class Plan:
         if any(outlook.noise is not None for outlook in each):
             noise = ("-" if outlook.noise is None else f"{outlook.noise:.2g}" for outlook in each)
             takes.append(["noise on z", *noise])
-        if any(outlook.promised != self.q for outlook in each):
+        if len(takes) > 1 or any(outlook.promised != self.q for outlook in each):
             promised = ("none" if outlook.promised is None else f"{outlook.promised:.0%}" for outlook in each)
             takes.append(["FDR promised", *promised])
         if self.searched:

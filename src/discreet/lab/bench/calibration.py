@@ -2,9 +2,10 @@
 
 Half of the thirty settings have normal numbers and answers, as the planner assumes. The others are as data
 are: the planner is given that numbers are skewed, counts or heavy in the tails, as a user could say it, but
-each column has a law of its own. Columns are independent, or half of their variance is common to all of them;
-the planner is not told which, and takes any two to be weakly correlated. To these come wide tables, and
-tables that are not the planner's own (`lifelike`).
+each column has a law of its own. Columns are independent, which the planner is told where they are normal or
+answers. Of the others it is told nothing, and takes any two to be weakly correlated, whether they are
+independent or half of their variance is common to all of them. To these come wide tables, and tables that are
+not the planner's own (`lifelike`).
 """
 
 from __future__ import annotations
@@ -85,11 +86,12 @@ class Setting:
             "rate": self.rate,
             "shape": self.stated_shape,
             "centre": self.centre,
+            "correlation": 0.0 if self.shape in {"normal", "yes/no"} else None,
         }
 
     @property
     def stated_shape(self) -> Shape | None:
-        """What the planner is given of the numbers, as a user could: their shape by name, no correlation."""
+        """What the planner is given of the numbers, as a user could: their shape by name."""
         if self.answers:
             return None
         return "normal" if self.shape == "correlated" else cast("Shape", self.shape)
@@ -204,7 +206,9 @@ def run(
     run left there are read: a long run may stop and go on.
     """
     results: list[Result] = []
-    before = {} if kept is None or not kept.exists() else json.loads(kept.read_text())
+    before: dict[str, tuple[float, float, float]] = (
+        {} if kept is None or not kept.exists() else json.loads(kept.read_text("utf-8"))
+    )
     for place, setting in enumerate(settings):
         name = f"{setting} ({releases} releases, seed {seed})"
         if name in before:
@@ -233,8 +237,8 @@ def run(
         error = float(np.std(powers, ddof=1) / np.sqrt(each))
         results.append(Result(setting, planned["auto"].power, float(np.mean(powers)), error))
         if kept is not None:
-            before[name] = [results[-1].predicted, results[-1].realised, error]
-            kept.write_text(json.dumps(before, indent=1))
+            before[name] = results[-1].predicted, results[-1].realised, error
+            kept.write_text(json.dumps(before, indent=1), "utf-8")
         tick(1)
     return results
 
