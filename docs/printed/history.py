@@ -1,8 +1,8 @@
 """Benchmarks over time: what every table here said in earlier commits, as JSON or as lines.
 
 `python docs/printed/history.py` prints all of it as JSON: for each table its versions, oldest first, each
-with commit, date, and the numbers of each row. `python docs/printed/history.py bench-mixed 20,000` prints the rows
-of one table that begin like that, a line for each version in which they are another.
+with commit, date, and the numbers of each row. `python docs/printed/history.py bench-mixed 20,000` prints
+the rows of one table that begin like that, a line for each version in which they are another.
 """
 
 import json
