@@ -43,6 +43,7 @@ _RARE = 40  # digits of weight 2**j * scale > 40 become one overflow coin of pro
 _BLOCK = 16  # the lowest digits, up to scale/16, are drawn together
 _FEW = 64  # up to so many draws, all digits are read at once
 _CHUNK = 1 << 16  # draws worked on at once, so that their words stay in the cache
+_ONE = np.uint64(1)
 
 Digits = Callable[[int], int]
 """Maps a number of bits to floor(p * 2**bits)."""
@@ -123,18 +124,13 @@ def bernoulli_exp(
     gives the 64 bits if they exist already.
     """
     drawn = entropy.words(x.size, np.uint64) if drawn is None else drawn
-    word = _floats(drawn)
+    word = (drawn >> _ONE).view(np.int64) * 2.0  # off by 2**11: numbers with a sign convert ten times as fast
     target = np.exp(-x) * 2.0**64
-    doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12  # the conversion of a word to float may move it by 2**11
+    doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12
     heads = word < target
     for i in (np.abs(word - target) <= doubt).nonzero()[0]:
         heads[i] = _settle(int(drawn[i]), partial(exact, int(i)))
     return heads
-
-
-def _floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Return words as floats, off by less than 2**11; numbers with a sign convert ten times as fast."""
-    return (words >> np.uint64(1)).view(np.int64).astype(np.float64) * 2.0
 
 
 def _settle(word: int, exact: Callable[[int], tuple[Fraction, Fraction]]) -> bool:
@@ -342,7 +338,7 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
         missing = count - done
         size = min(missing + missing // 2 + 16, _CHUNK)
         whole, bits = _geometric(_prepared(Fraction(t)), size), entropy.words(size, np.uint64)
-        part = _floats(bits) * 2.0**-64
+        part = (bits >> _ONE).view(np.int64) * 2.0**-63
         # ((g - shift)^2 + (2 g + f) f) / (2 sigma^2), in place: these stay in the processor's cache.
         approximate: NDArray[np.float64] = whole.astype(np.float64) - float(shift)
         approximate *= approximate

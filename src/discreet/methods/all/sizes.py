@@ -15,6 +15,8 @@ from discreet.methods.all.in_numpy import SIZES, SMALLEST
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.methods.all.record import Noisy
+
     Floats = NDArray[np.float64]
 
 SURELY = 1.5
@@ -27,6 +29,10 @@ _NEARLY = 0.6  # of the most that any interval holds
 _CLEARLY, _NOTHING = 3.0, 4.0  # deviations: people who are there, and none who are
 _OTHERS = 0.03  # of the people have another size, and it is not taken for one
 _BESIDE, _FEW = 2, 1.5  # octaves beside that from 1 to 2, and deviations: numbers there are not seen
+_HALF = 0.5  # a deviation of noise is taken off: of many intervals the one is looked at that seems fullest
+_OCTAVES = 2  # to the end of an interval on one side of zero: numbers of columns that are alike
+_ZEROS, _NEXT = 0.1, 3  # many zeros, and octaves beside them
+_BOTH, _AROUND = 0.2, 4  # on either side of zero, and octaves there
 
 
 def crowded(sums: Floats, deviation: float) -> tuple[Floats, Floats]:
@@ -105,3 +111,25 @@ def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
     intervals.append((-ends, ends, both - SURELY * math.sqrt(2 * _INNER + 1) * deviation))
     low, high, score = (np.concatenate(part) for part in zip(*intervals, strict=True))
     return low, high, score
+
+
+def crowding(noisy: Noisy) -> float:
+    """Return about the largest share of numbers in one narrow interval, from the share of each size.
+
+    An interval of two octaves; zeros and three, where zeros are many; or four on both sides of zero.
+    """
+    shares, deviation = noisy.sums, float(np.max(noisy.deviation))
+    negative, zero, positive = shares[:SIZES][::-1], float(shares[SIZES]), shares[SIZES + 1 :]
+
+    def run(side: NDArray[np.float64], octaves: int) -> NDArray[np.float64]:
+        return np.convolve(side, np.ones(octaves))[: side.size]
+
+    def about(share: NDArray[np.float64], bins: int) -> float:
+        return float(share.max()) - _HALF * deviation * math.sqrt(bins)
+
+    best = [about(run(side, _OCTAVES), _OCTAVES) for side in (negative, positive)]
+    if zero > _ZEROS:
+        best += [about(zero + run(side, _NEXT), _NEXT + 1) for side in (negative, positive)]
+    both = run(negative, _AROUND), run(positive, _AROUND)
+    around = np.where(np.minimum(*both) > _BOTH, both[0] + both[1] + zero, 0.0)
+    return max(*best, about(around, 2 * _AROUND + 1))

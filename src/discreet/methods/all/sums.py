@@ -216,18 +216,18 @@ class Totals:
         balls: Balls,
         positive: NDArray[np.bool_],
         rules: Floats | None = None,
-        left: NDArray[np.bool_] | None = None,
+        active: NDArray[np.bool_] | None = None,
     ) -> Totals:
-        """Clip everyone's rows of the columns that are `left`, or of all, and add them up.
+        """Clip everyone's rows of the columns that are `active`, or of all, and add them up.
 
         Entries are made whole first, as the rules of a person's group say, shape (2, m, 7); without rules
         they are whole numbers already.
         """
         if isinstance(values, Streamed):
-            some = values if left is None else values.only(left)
+            some = values if active is None else values.only(active)
             each = (cls.of(piece, group[who], balls, positive, rules) for who, piece in some.pieces())
             return reduce(Totals.merged, each)
-        places = np.flatnonzero(np.ones(values.shape[1]) if left is None else left)
+        places = np.flatnonzero(np.ones(values.shape[1]) if active is None else active)
         n, m = len(values), places.size
         rules = np.zeros((2, 0, 7)) if rules is None else rules
         member, table = np.ascontiguousarray(group), by_column(values)

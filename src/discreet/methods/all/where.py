@@ -259,7 +259,7 @@ def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> tuple[Floats, Floa
     return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * numbers.window[some], _SMALL, _LARGE), noise
 
 
-def remaining(
+def retained_sums(
     values: NDArray[Any],
     group: NDArray[np.int8],
     rules: list[Floats],
@@ -331,18 +331,18 @@ def learn_means(share: Floats, people: People, sought: NDArray[np.bool_], rho: f
     return means
 
 
-def _likely_present(told: Floats, deviation: Floats | float, rows: float) -> tuple[Floats, Floats]:
+def _likely_present(counts: Floats, deviation: Floats | float, rows: float) -> tuple[Floats, Floats]:
     """Return about how many people have an entry in each column, and what is not known of it.
 
     Most people have most entries, and columns are much alike in that: what noise hides of a column is taken
     from the others, and what it hides of all from `_THERE`.
     """
-    if not told.size:
-        return told, told
-    variance = np.broadcast_to(np.square(deviation), told.shape)
-    apart = max(float(np.var(told) - np.mean(variance)), (_UNLIKE * rows) ** 2)
-    noise, before = (apart + float(np.mean(variance))) / told.size, (_VARIED * rows) ** 2
-    level = _THERE * rows + (float(np.mean(told)) - _THERE * rows) / (1 + noise / before)
-    own = apart / (apart + variance)
-    present = np.clip(level + own * (told - level), 1.0, rows)
+    if not counts.size:
+        return counts, counts
+    variance = np.broadcast_to(np.square(deviation), counts.shape)
+    between = max(float(np.var(counts) - np.mean(variance)), (_UNLIKE * rows) ** 2)
+    noise, before = (between + float(np.mean(variance))) / counts.size, (_VARIED * rows) ** 2
+    level = _THERE * rows + (float(np.mean(counts)) - _THERE * rows) / (1 + noise / before)
+    own = between / (between + variance)
+    present = np.clip(level + own * (counts - level), 1.0, rows)
     return present, np.sqrt(own * variance + (1 - own) ** 2 / (1 / noise + 1 / before))

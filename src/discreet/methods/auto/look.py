@@ -64,7 +64,7 @@ _SPARE = 1.3  # times as many are measured as are expected to be real
 _MANY = 4  # where all are told, one in so many is expected to be real
 _BLUNTLY = (
     f"a first look, for {TIES * SHARE:.1%} of the budget, saw columns in which most people have the same "
-    'entry: "all" tells every one'
+    'entry: "all" measures every hypothesis'
 )
 
 
@@ -151,7 +151,7 @@ def _follows(data: People | Evidence, later: Parameters, count: int) -> tuple[Re
     if count == len(data):
         few = _dense(data) if isinstance(data, People) else _MANY
         asked = replace(later, method="all", expect=float(max(1, count // few)))
-        return METHODS["all"].ready(asked, data), '"all" tells every one'
+        return METHODS["all"].ready(asked, data), '"all" measures every hypothesis'
     asked = replace(later, method="focus", k=count, expect=float(max(1, round(count / _SPARE))))
     return METHODS["focus"].ready(asked, data), f'"focus" measures {count:,} afresh'
 
