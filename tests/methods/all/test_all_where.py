@@ -191,7 +191,7 @@ def lost_beside_zeros(rng):
 
 def test_zeros_do_not_hide_the_other_half(rng, monkeypatch):
     """Of many intervals around nothing but zeros noise makes one look full. Twin: it counts everywhere."""
-    assert lost_beside_zeros(rng) < 0.02
+    assert lost_beside_zeros(rng) < 0.05
 
     def counted(beside, zero, deviation):
         return [each + zero - sizes.SURELY * np.sqrt(bins + 1) * deviation for each, bins in beside]
