@@ -142,7 +142,9 @@ def plan(
     centre : float, optional
         `Compare` only: the mean of the numbers in their standard deviations. Where numbers lie is learned
         within the budget if they have no bounds, which is the dearer the further from 0 they are: blood
-        pressures lie at about 8, heights at 17. If None, 4, as ages do.
+        pressures lie at about 8, heights at 17. If None, 4, as ages do. Each column is in units of its own;
+        where people are too few to learn where each of them lies, the plan also says what would be found if
+        all were on one scale.
     correlation : float, optional
         `Compare` only: how strongly any two columns correlate, before their numbers are skewed, rounded or
         made into answers. It matters because the rows of some people are then far longer than those of most:
