@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtr
 
-from discreet.alternative import toward
 from discreet.methods.all.rows import FINE, can_be_cut
 from discreet.methods.all.spread import (
     excess_of,
@@ -227,7 +226,7 @@ def _under_the_truth(
 
 def tested(z: Floats, degrees: Floats, alternative: Alternative) -> tuple[Floats, Floats]:
     """Return z so that larger is stronger, and its p-value by a t law with so many degrees of freedom."""
-    z = toward(z, alternative)
+    z = {"two-sided": np.abs(z), "greater": z, "less": -z}[alternative]
     tail = np.asarray(stdtr(degrees, -z), dtype=np.float64)
     return z, np.minimum(2 * tail, 1.0) if alternative == "two-sided" else tail
 
