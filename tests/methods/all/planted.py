@@ -228,9 +228,11 @@ def two_centres_without_a_ball(patch: Any) -> None:
 def two_centres_charged_as_one(patch: Any) -> None:
     """Forget that entries around two centres are larger by the distance of these."""
     real = clipping.row_sensitivities
-    everywhere(
-        patch, real, lambda people, learned: real(people, replace(learned, difference=0 * learned.difference))
-    )
+
+    def of_one_centre(people, known):
+        return real(people, replace(known, difference=0 * known.difference))
+
+    everywhere(patch, real, of_one_centre)
 
 
 FAULTS = (
