@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.clipping import Sensitivities
     from discreet.methods.all.record import Noisy
     from discreet.methods.all.rows import Box, Scaling
+    from discreet.typing import RawArray
 
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
 _CUT = 0.5  # of the numbers are cut, at most: by so much less a mean moves with its centre
@@ -97,7 +98,7 @@ class Start:
     columns: Columns
     scaling: Scaling
     means: Means
-    values: NDArray[Any]
+    values: RawArray
     group: NDArray[np.int8]
     part: float
     rho: float
