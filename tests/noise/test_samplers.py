@@ -13,13 +13,9 @@ from scipy.special import ndtr
 from budget import assert_frequencies, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
 from discreet.noise import samplers
-from discreet.noise.samplers import (
-    bernoulli_exp,
-    discrete_laplace,
-    geometric,
-    rounded_gaussian,
-    uniform_below,
-)
+from discreet.noise.laplace import discrete_laplace, geometric
+from discreet.noise.samplers import bernoulli_exp, rounded_gaussian
+from discreet.noise.uniform import uniform_below
 
 N = 400_000
 
@@ -187,10 +183,10 @@ def test_lowest_digits_drawn_together():
     right, wrong = geometric_law(40.0, 0, 13), geometric_law(42.0, 0, 13)
     assert_frequencies(counts, right)
     must_fail(assert_frequencies, counts, wrong=wrong, truth=right)
-    low = samplers._lowest(samplers._prepared(Fraction(40)), N)
+    low = samplers._lowest(samplers.prepared(Fraction(40)), N)
     assert_mean_is(low, np.exp(-1 / 40) / (1 + np.exp(-1 / 40)))
     steep_scale = replace(
-        samplers._prepared(Fraction(2)), places=2, surely=samplers.floor_of_exp(Fraction(2), 64)
+        samplers.prepared(Fraction(2)), places=2, surely=samplers.floor_of_exp(Fraction(2), 64)
     )
     steep = samplers._lowest(steep_scale, N)
     weights = np.exp(-np.arange(4) / 2)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
+    from discreet.typing import RawArray
 
     Floats = NDArray[np.float64]
 
@@ -218,7 +219,7 @@ class _Drawn:
         return self.case.people
 
     @property
-    def labels(self) -> dict[str, NDArray[Any]]:
+    def labels(self) -> dict[str, RawArray]:
         return {name: np.repeat(kinds, self.case.sizes) for name, kinds in self.case.labels.items()}
 
     def _of_kinds(self, people: NDArray[np.generic]) -> NDArray[np.float64]:
@@ -290,7 +291,7 @@ def _as_z(evidence: Evidence) -> Floats:
 
 
 def _of_rows(
-    case: NullCase, names: list[str], people: NDArray[np.float64], labels: dict[str, NDArray[Any]]
+    case: NullCase, names: list[str], people: NDArray[np.float64], labels: dict[str, RawArray]
 ) -> Evidence:
     """Return the evidence of a test of whole rows: of subgroups, that of the first comes first."""
     width = case.answers if case.answers > 2 else 1

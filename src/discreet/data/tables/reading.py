@@ -84,10 +84,9 @@ class Tables(Source):
         if name.endswith((".parquet", ".pq", *TEXT, *EXCEL)):
             return ""
         try:
-            folder = path.is_dir()
+            if path.is_dir():
+                return ""
         except (OSError, ValueError):  # no path that can be: said when it is opened
-            return ""
-        if folder:
             return ""
         from discreet.data.tables import arrow_data, labelled
         from discreet.data.tables.readers import package_of, reader_of

@@ -105,8 +105,8 @@ class Test:
 
     @property
     def public_labels(self) -> tuple[str, ...]:
-        """Those of `labels` that nobody is protected from: neighbours share them."""
-        return ()
+        """Those of `labels` that neighbours share: all of them, where only columns are protected."""
+        return self.labels if getattr(self, "protect", None) == "columns" else ()
 
     @property
     def numbers_beside(self) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.clipping import Sensitivities
     from discreet.methods.all.record import Groups, Learned, Means
+    from discreet.typing import RawArray
 
 Stages = tuple[tuple[float, float], ...]
 """Before each later stage columns with z scores below the first number are dropped; then its share."""
@@ -154,7 +155,7 @@ def schedule(signals: int, m: int) -> Stages:
     return tuple((least, LATER_SHARE) for least in cutoffs(np.asarray(signals), m).tolist())
 
 
-def cutoffs(signals: NDArray[Any], m: NDArray[Any] | int) -> NDArray[np.float64]:
+def cutoffs(signals: RawArray, m: RawArray | int) -> NDArray[np.float64]:
     """Return the z scores below which columns are dropped before each later stage, on a last axis.
 
     The last is what half as many of all `m` columns would show by chance as are expected to be real.

@@ -93,10 +93,14 @@ class Balls:
     signed: Ball
 
     @property
+    def both(self) -> tuple[Ball, Ball]:
+        """The two, in the order of boxes and norms."""
+        return self.positive, self.signed
+
+    @property
     def numbers(self) -> NDArray[np.float64]:
         """Room and radius of each ball, by group and part; shape (2, 2, 2)."""
-        both = [(ball.room, ball.radius) for ball in (self.positive, self.signed)]
-        return np.array([both, both])
+        return np.array([[(ball.room, ball.radius) for ball in self.both]] * 2)
 
     def clip(self, whole: NDArray[np.int16], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the clipped rows of some people, whole numbers; shape (n, m)."""
@@ -164,7 +168,7 @@ def sensitivities_of(
     other, farthest, length = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
     for group in (0, 1):
         moved = [0.0, 0.0]
-        for part, (box, ball) in enumerate(zip(boxes, (balls.positive, balls.signed), strict=True)):
+        for part, (box, ball) in enumerate(zip(boxes, balls.both, strict=True)):
             most = min(box.radius, ball.radius)
             distance = box.diameter
             if not math.isinf(ball.radius):
@@ -193,10 +197,8 @@ def row_sensitivities(people: People, learned: Learned) -> Sensitivities:
         entry = learned.rows.most * FINE + float(np.max(np.abs(learned.offsets)))
         signed = replace(boxes[1], entry=max(boxes[1].entry, entry), squares=math.inf)
         boxes = boxes[0], signed
-    labels = largest_labels(learned.shares, learned.rows.positive)
-    return sensitivities_of(
-        boxes, learned.balls, labels, protected=people.protect == "everything", seen=people.seen
-    )
+    labels, protected = largest_labels(learned.shares, learned.rows.positive), people.protect == "everything"
+    return sensitivities_of(boxes, learned.balls, labels, protected=protected, seen=people.seen)
 
 
 def scaled_rows(
@@ -248,14 +250,9 @@ def scaled_rows(
             Ball(FINE * math.sqrt(1.25 * part + 1), box.entry)
             for part, box in zip(lengths, boxes, strict=True)
         )
-        balls = Balls(first, second)
-        moved = (
-            sensitivities_of(
-                boxes, balls, largest_labels(shares, option.positive), protected=protected
-            ).contrast
-            / FINE
-        )
-        noise = moved**2 / (2 * rho * size * balance)
+        labels = largest_labels(shares, option.positive)
+        sensitivity = sensitivities_of(boxes, Balls(first, second), labels, protected=protected)
+        noise = (sensitivity.contrast / FINE) ** 2 / (2 * rho * size * balance)
         common = (option.shift / FINE) ** 2 * unsure / (size * balance)
         if np.any(common > _COMMON * (noise + weight)):
             return -1.0
@@ -298,22 +295,21 @@ def best_balls(
     """
     tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)]
     tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
-    weight_and_energy = [
+    signals = [
         {ball: (norm.mean_weight(ball) ** 2, norm.energy(ball)) for ball in balls}
         for norm, balls in zip(norms, tried, strict=True)
     ]
-
     size, labels = people * float(np.mean(shares * (1 - shares))), largest_labels(shares, positive)
 
     def cost(pair: tuple[Ball, Ball]) -> float:
         moved = sensitivities_of(boxes, Balls(*pair), labels, protected=protected).contrast
         noise = moved**2 / (2 * rho * size)
-        clipped = 1 - math.sqrt(weight_and_energy[0][pair[0]][0])
-        unknown = offset * min(doubt, clipped / 3 * size) ** 2 / size / weight_and_energy[0][pair[0]][0]
+        clipped = 1 - math.sqrt(signals[0][pair[0]][0])
+        unknown = offset * min(doubt, clipped / 3 * size) ** 2 / size / signals[0][pair[0]][0]
         return unknown + sum(
             (of[ball][1] + box.columns * (noise + size * _BIAS * FINE**2 * (1 - math.sqrt(of[ball][0])) ** 2))
             / of[ball][0]
-            for ball, of, box in zip(pair, weight_and_energy, boxes, strict=True)
+            for ball, of, box in zip(pair, signals, boxes, strict=True)
             if box.columns
         )
 
@@ -350,8 +346,5 @@ def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:
     """Return the balls to choose from: none, and radii around the usual norm, from so many entries on."""
     usual = max(float(norms.share @ norms.norm), 1.0)
     radii = np.unique(np.maximum(usual * _RADII, least * box.entry))
-    whole = Ball(math.inf, box.entry)
-    return [
-        whole,
-        *(Ball(float(radius), box.entry) for radius in radii if radius < box.radius and box.columns),
-    ]
+    some = [float(radius) for radius in radii if radius < box.radius and box.columns]
+    return [Ball(radius, box.entry) for radius in (math.inf, *some)]

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
 from discreet.methods.all.budget import missing_share
 from discreet.methods.all.clipping import (
-    Ball,
+    Balls,
     Norms,
     best_balls,
     clear_difference,
@@ -55,9 +55,10 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.people import People
     from discreet.methods.all.budget import Budget
-    from discreet.methods.all.clipping import Balls, Sensitivities
+    from discreet.methods.all.clipping import Sensitivities
     from discreet.methods.all.record import Noisy
     from discreet.methods.all.rows import Box, Scaling
+    from discreet.typing import RawArray
 
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
 _CUT = 0.5  # of the numbers are cut, at most: by so much less a mean moves with its centre
@@ -97,7 +98,7 @@ class Start:
     columns: Columns
     scaling: Scaling
     means: Means
-    values: NDArray[Any]
+    values: RawArray
     group: NDArray[np.int8]
     part: float
     rho: float
@@ -117,13 +118,11 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     where = learn_where(
         values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)
     )
-    wanted_columns, scaling = np.isinf(where.doubt), where.scaling
+    unknown, scaling = np.isinf(where.doubt), where.scaling
     means, unspent = Means(where.mean, where.present, where.doubt), where.left * people.seen
-    if wanted_columns.any():
-        shares_wanted = where.scaling.shares(values, columns, wanted_columns)
-        means = means.or_else(
-            learn_means(shares_wanted, people, wanted_columns, budget.centre / people.seen), wanted_columns
-        )
+    if unknown.any():
+        entries = scaling.shares(values, columns, unknown)
+        means = means.or_else(learn_means(entries, people, unknown, budget.centre / people.seen), unknown)
         rate = np.clip(means.mean, 0.0025, 0.9975)  # their deviation is at least a twentieth then
         spread = np.where(scaling.zero_to_one(columns), np.sqrt(rate * (1 - rate)), scaling.spread)
         scaling = replace(scaling, spread=spread)
@@ -202,12 +201,10 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     rules = rows.rules(start.scaling, columns)
     lengths = partial(row_lengths, start.values, rules)
     usual, signed = usual_norms(rows, start.scaling), ~rows.positive
-    norms_of = partial(
-        learn_norms, rho=budget.norms / 2, inside=start.group >= 0, people=groups.people * part
-    )
+    norm_of = partial(learn_norms, rho=budget.norms / 2, inside=start.group >= 0, people=groups.people * part)
     norms = (
-        norms_of(lengths(rows.positive), boxes[0], usual[0]),
-        norms_of(lengths(signed), boxes[1], usual[1]),
+        norm_of(lengths(rows.positive), boxes[0], usual[0]),
+        norm_of(lengths(signed), boxes[1], usual[1]),
     )
     doubt = max(start.share, 1 - start.share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
     best = partial(
@@ -223,9 +220,8 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     )
     balls, unspent = best(norms), start.unspent
     total = Totals.of(start.values, start.group, balls, rows.positive, np.stack([rules, rules]))
-    sensitivity = sensitivities_of(
-        boxes, balls, largest_labels(shares, rows.positive), protected=protected, seen=people.seen
-    )
+    labels = largest_labels(shares, rows.positive)
+    sensitivity = sensitivities_of(boxes, balls, labels, protected=protected, seen=people.seen)
     noisy = with_noise(total.rows[0], sensitivity.sums, budget.recentre, 1 / FINE)
     kept = norms[0].mean_weight(balls.positive), norms[1].mean_weight(balls.signed)
     weight, difference = np.where(rows.positive, *kept), np.zeros(len(people))
@@ -350,7 +346,5 @@ def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> flo
 
 def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
     """Return balls of the same radii for boxes that moved a little."""
-    positive, signed = (
-        Ball(ball.radius, box.entry) for ball, box in zip((balls.positive, balls.signed), boxes, strict=True)
-    )
-    return replace(balls, positive=positive, signed=signed)
+    positive, signed = (replace(ball, entry=box.entry) for ball, box in zip(balls.both, boxes, strict=True))
+    return Balls(positive, signed)

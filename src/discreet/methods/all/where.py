@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.clipping import Ball
     from discreet.methods.all.record import Noisy
     from discreet.methods.all.rows import Columns
+    from discreet.typing import RawArray
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
@@ -73,7 +74,7 @@ class _Numbers:
     Where they are `pooled`, all columns are looked at as one.
     """
 
-    values: NDArray[Any]
+    values: RawArray
     at: Places
     centre: Floats
     window: Floats
@@ -106,7 +107,7 @@ class _Numbers:
         return "Numbers(private)"
 
 
-def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float) -> Where:
+def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> Where:
     """Return where the numbers of each column lie; `size` is about how many people have any.
 
     Guarantee: Gaussian(sqrt(2 (rho - left))), `left` being what is left; which may depend on what was told.
@@ -260,7 +261,7 @@ def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> tuple[Floats, Floa
 
 
 def retained_sums(
-    values: NDArray[Any],
+    values: RawArray,
     group: NDArray[np.int8],
     rules: list[Floats],
     signed: NDArray[np.bool_],
