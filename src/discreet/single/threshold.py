@@ -16,7 +16,8 @@ from scipy.stats import binom
 
 from discreet.errors import InputError
 from discreet.noise import entropy
-from discreet.noise.samplers import fair, geometric
+from discreet.noise.laplace import geometric
+from discreet.noise.samplers import fair
 from discreet.single import rank_sum, several
 
 if TYPE_CHECKING:
