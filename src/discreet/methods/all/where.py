@@ -138,7 +138,7 @@ def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> 
         unit = min(aim, part / cost) if numbers.pooled else part / (cost * count)
         if kind is free:
             left -= unit * LOOK_COSTS[0] * count
-            _sizes(numbers, some, numbers.noisy(Statistic.SIZES, some, unit * LOOK_COSTS[0] * count))
+            _sizes(numbers, some, numbers.noisy(Statistic.SIZES, some, unit * LOOK_COSTS[0] * count), n)
         narrowed = numbers.pooled
         for number in range(_LOOKS):
             # Within bounds all numbers are looked at first, without bounds where they crowd.
@@ -198,11 +198,11 @@ def _found(numbers: _Numbers, scales: Floats, reach: Floats, columns: Columns, m
     return Where(Scaling(*table[:3]), mean, present, doubt, left)
 
 
-def _sizes(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
+def _sizes(numbers: _Numbers, some: Places, noisy: Noisy, people: float) -> None:
     """Find where numbers without bounds crowd, and zeros and ones, from how many have one of each size."""
     sums, deviation = noisy.sums, float(noisy.deviation)
     numbers.centre[some], numbers.window[some] = crowded(sums, deviation)
-    numbers.two_valued[some], numbers.no_others[some] = zeros_and_ones(sums, deviation)
+    numbers.two_valued[some], numbers.no_others[some] = zeros_and_ones(sums, deviation, people)
 
 
 def _join_others(numbers: _Numbers, kind: Places, reach: Floats) -> None:
