@@ -105,7 +105,7 @@ def by_column(values: RawArray) -> RawArray:
 
 
 def learners(rows: int, wanted: int | None = None) -> NDArray[np.bool_]:
-    """Return the people that constants are learned from: all, or of very many a sample by lot.
+    """Return the people that constants are learned from: all, or of very many a random sample.
 
     About as many as are `wanted`, LEARNERS if None.
 
