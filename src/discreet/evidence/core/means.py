@@ -177,7 +177,7 @@ def _pooled(
     """Return the same for public groups: z = contrast / sqrt(max(own, least)).
 
     `own` is the variance of the contrast when groups are drawn at random among those present, `least` its
-    value when all are and every stratum has the deviation `floor`. One person moves `own` by at most `margin`.
+    value when all are and strata have the deviation `floor`. One person moves `own` by at most `margin`.
     """
     least = (test.floor or 0.5) ** 2 * strata.drawn
     variance = np.maximum(own, least)
