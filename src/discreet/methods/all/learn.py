@@ -330,12 +330,12 @@ def _differences(
     """
     shares, part = start.shares, max(start.part, 1e-9)
     unit = 1 / (PARTS * FINE * part)
-    look = with_noise(contrast(total.rows, shares), PARTS * sensitivity.contrast, rho, unit)
+    noisy = with_noise(contrast(total.rows, shares), PARTS * sensitivity.contrast, rho, unit)
     size = shares * (1 - shares) * start.means.present * weight
     excess, unknown = uneven_labels(start.groups, start.share, shares, start.means, start.missing)
     doubt = np.square(mean.deviation)
-    variance = look.deviation**2 + mean.sums**2 * unknown + doubt * (excess**2 + unknown)
-    return clear_difference(look.sums - mean.sums * excess, np.sqrt(variance), size, positive)
+    variance = noisy.deviation**2 + mean.sums**2 * unknown + doubt * (excess**2 + unknown)
+    return clear_difference(noisy.sums - mean.sums * excess, np.sqrt(variance), size, positive)
 
 
 def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> float:

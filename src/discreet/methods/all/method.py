@@ -24,7 +24,15 @@ from discreet.methods.all.ranks import by_ranks
 from discreet.methods.all.record import Means, Measured, Noisy
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
 from discreet.methods.all.sizes import crowding
-from discreet.methods.all.sums import Look, Totals, check_noise, contrast, look, with_noise, with_sample
+from discreet.methods.all.sums import (
+    Statistic,
+    Totals,
+    check_noise,
+    column_statistics,
+    contrast,
+    with_noise,
+    with_sample,
+)
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
@@ -123,7 +131,7 @@ def columns_alike(people: People, rho: float) -> bool:
     """
     free = Columns.of(people).free
     nowhere = np.zeros(free.size)
-    total = look(Look.SIZES, people.held().values, free, nowhere, nowhere + 1).sum(axis=-1)
+    total = column_statistics(Statistic.SIZES, people.held().values, free, nowhere, nowhere + 1).sum(axis=-1)
     noisy = with_noise(total, math.sqrt(2) * free.size, rho)
     entries = np.full(noisy.sums.size, free.size * max(people.size, 1.0))
     return crowding(noisy.over(entries)) >= _ALIKE

@@ -17,7 +17,7 @@ from discreet.methods.all.in_numpy import PARTS_OF_WINDOW
 from discreet.methods.all.record import Means
 from discreet.methods.all.rows import FARTHEST, FINE, NO_SIZE, Scaling, beyond
 from discreet.methods.all.sizes import MARGIN, SURELY, crowded, zeros_and_ones
-from discreet.methods.all.sums import Look, look, row_lengths, with_noise
+from discreet.methods.all.sums import Statistic, column_statistics, row_lengths, with_noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PRESENT = math.isqrt(3 * FINE * FINE // 4)  # counts for being present: with a share in +-1/2, one at most
 # How far one person moves what is asked of a column: from one bin of a histogram to another; a share in
 # +-1/2, beside presence of weight sqrt(3)/2, by at most 1, and so a distance in [0, 1].
-_MOVED = {Look.SIZES: math.sqrt(2), Look.MEANS: FINE, Look.DISTANCES: FINE, Look.PLACES: math.sqrt(2)}
+_MOVED = dict(zip(Statistic, (math.sqrt(2), FINE, FINE, math.sqrt(2)), strict=True))
 _THERE, _VARIED = 0.9, 0.3  # about the share of the people that have an entry, and how far off that may be
 _UNLIKE = 0.05  # about how far from each other's the shares of two columns are, at least
 _RATES = 0.3  # about how far from one half the rates of answers are
@@ -84,21 +84,24 @@ class _Numbers:
     no_others: NDArray[np.bool_]
     pooled: bool = False
 
-    def sums(self, what: Look, some: Places) -> tuple[NDArray[np.int64], float]:
+    def sums(self, what: Statistic, some: Places) -> tuple[NDArray[np.int64], float]:
         """Return what is asked of some columns, shape (.., columns), and how far one person moves it.
 
         Together k columns move by sqrt(k) times as much as one; their own sum by as many times.
         """
-        total = look(what, self.values, self.at[some], self.centre[some], self.window[some])
-        if what is Look.MEANS:
+        total = column_statistics(what, self.values, self.at[some], self.centre[some], self.window[some])
+        if what is Statistic.MEANS:
             total = total * np.array([[1], [_PRESENT]])
         if not self.pooled:
             return total, _MOVED[what] * math.sqrt(some.size)
         return total.sum(axis=-1, keepdims=True), _MOVED[what] * some.size
 
-    def each(self, noisy: Noisy, some: Places) -> Noisy:
-        """Return what was told of each column: of all together, the same of each."""
-        k = some.size
+    def noisy(self, what: Statistic, some: Places, rho: float) -> Noisy:
+        """Return the same with noise, for each column: of all together, the same of each.
+
+        Guarantee: Gaussian(sqrt(2 rho)).
+        """
+        noisy, k = with_noise(*self.sums(what, some), rho), some.size
         if not self.pooled:
             return noisy
         return replace(noisy, sums=np.repeat(noisy.sums / k, k, axis=-1), deviation=noisy.deviation / k)
@@ -135,9 +138,7 @@ def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> 
         unit = min(aim, part / cost) if numbers.pooled else part / (cost * count)
         if kind is free:
             left -= unit * LOOK_COSTS[0] * count
-            _sizes(
-                numbers, some, with_noise(*numbers.sums(Look.SIZES, some), unit * LOOK_COSTS[0] * count), n
-            )
+            _sizes(numbers, some, numbers.noisy(Statistic.SIZES, some, unit * LOOK_COSTS[0] * count), n)
         narrowed = numbers.pooled
         for number in range(_LOOKS):
             # Within bounds all numbers are looked at first, without bounds where they crowd.
@@ -145,13 +146,13 @@ def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> 
             if not narrowed and not first and some.size:
                 narrowed, price = True, unit * LOOK_COSTS[1] * some.size
                 left -= price
-                _narrow(numbers, some, with_noise(*numbers.sums(Look.PLACES, some), price))
+                _narrow(numbers, some, numbers.noisy(Statistic.PLACES, some, price))
             price = unit * LOOK_COSTS[2] * (1 if numbers.pooled else some.size)
             if not some.size or price > left - kept:
                 break
             left -= price
-            doubt = _means(numbers, some, with_noise(*numbers.sums(Look.MEANS, some), price / 2))
-            scale, noise = _scales(numbers, some, with_noise(*numbers.sums(Look.DISTANCES, some), price / 2))
+            doubt = _means(numbers, some, numbers.noisy(Statistic.MEANS, some, price / 2))
+            scale, noise = _scales(numbers, some, numbers.noisy(Statistic.DISTANCES, some, price / 2))
             window = numbers.window[some]
             again = (scale * _CLOSE < window) | (scale > _BEYOND * window)
             if first:
@@ -199,7 +200,6 @@ def _found(numbers: _Numbers, scales: Floats, reach: Floats, columns: Columns, m
 
 def _sizes(numbers: _Numbers, some: Places, noisy: Noisy, people: float) -> None:
     """Find where numbers without bounds crowd, and zeros and ones, from how many have one of each size."""
-    noisy = numbers.each(noisy, some)
     sums, deviation = noisy.sums, float(noisy.deviation)
     numbers.centre[some], numbers.window[some] = crowded(sums, deviation)
     numbers.two_valued[some], numbers.no_others[some] = zeros_and_ones(sums, deviation, people)
@@ -221,7 +221,6 @@ def _means(numbers: _Numbers, some: Places, noisy: Noisy) -> Floats:
 
     Returns the deviations of the noise in these centres.
     """
-    noisy = numbers.each(noisy, some)
     numbers.doubt[some] = noisy.deviation / _PRESENT
     numbers.present[some] = np.clip(noisy.sums[1] / _PRESENT, 1.0, max(len(numbers.values), 1.0))
     mean = np.clip(noisy.sums[0] / (FINE / 2) / numbers.present[some], -1.0, 1.0)
@@ -254,7 +253,6 @@ def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> tuple[Floats, Floa
 
     It is at most the window's end, and rather too large than too small.
     """
-    noisy = numbers.each(noisy, some)
     mean = (noisy.sums[0] + noisy.deviation / 2) / FINE / numbers.present[some]
     noise = 2 * noisy.deviation / FINE / numbers.present[some] * numbers.window[some]
     return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * numbers.window[some], _SMALL, _LARGE), noise
