@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.methods.all import clipping
-from discreet.methods.all.clipping import Norms, best_balls, reach_of
+from discreet.methods.all.clipping import Norms, best_balls, sensitivities_of
 from discreet.methods.all.rows import FINE, Box
 
 
@@ -30,7 +30,7 @@ def nothing_is_cut_twice(columns):
     ends = 2.0 * FINE * np.array([[1.0] * columns, [-1.0] * columns, [1.0] + [0.0] * (columns - 1)])
     assert np.array_equal(ball.clip(ends), ends)
     pull = ((0.0, 0.3), (0.0, 0.7))
-    moved = reach_of(boxes, clipping.Balls(ball, ball), pull, protected=True).contrast
+    moved = sensitivities_of(boxes, clipping.Balls(ball, ball), pull, protected=True).contrast
     # From one corner to the opposite one of the larger weight, or with both labels to it.
     corners = [0.7 * np.linalg.norm(ends[0] - ends[1]), np.linalg.norm(0.3 * ends[0] - 0.7 * ends[1])]
     assert max(corners) <= moved <= max(corners) * (1 + 1e-9)
