@@ -91,13 +91,13 @@ def test_ranges_are_widened_by_what_lies_beyond(times, monkeypatch):
     if times == 100:
         assert np.all(factor[:2] > 1000)
     else:
-        assert np.all((found.reach[:2] > 1.5) & (found.reach[:2] <= 2.1))
+        assert np.all((found.half_width[:2] > 1.5) & (found.half_width[:2] <= 2.1))
 
 
 def test_nothing_is_told_where_there_are_no_numbers():
     """Zeros and ones, and answers, have no range that could be too narrow."""
     scaling, columns = narrow(1.0)
-    scaling.reach[:2], scaling.centre[:2] = 0.5, 0.5
+    scaling.half_width[:2], scaling.centre[:2] = 0.5, 0.5
     found, factor = ranges.widened(np.zeros((5, 4)), scaling, columns, np.full(4, 5.0), 1.0)
     assert found is scaling
     assert np.all(factor == 1)

@@ -39,7 +39,7 @@ def widened(
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    factor = np.ones(scaling.reach.size)
+    factor = np.ones(scaling.half_width.size)
     still = scaling.zero_to_one(columns) | scaling.signs(columns)
     at = columns.numbers[~still[columns.numbers]]
     if not at.size:
@@ -50,9 +50,9 @@ def widened(
     surely = told.sums / there - _SURELY * told.deviation / there
     wide = ndtri(1 - FITS / 2) / ndtri(1 - np.clip(surely, FITS, _NOTHING) / 2)
     factor[at] = np.where(surely >= _NOTHING, _FAR, wide)
-    return replace(scaling, reach=np.minimum(scaling.reach * factor, _LARGEST)), factor
+    return replace(scaling, half_width=np.minimum(scaling.half_width * factor, _LARGEST)), factor
 
 
 def _beyond(column: NDArray[Any], scaling: Scaling, place: int) -> int:
     away = np.abs(column.astype(np.float64) - scaling.centre[place])
-    return int(np.count_nonzero(away > scaling.reach[place]))
+    return int(np.count_nonzero(away > scaling.half_width[place]))
