@@ -96,12 +96,9 @@ class _Numbers:
             return total, _MOVED[what] * math.sqrt(some.size)
         return total.sum(axis=-1, keepdims=True), _MOVED[what] * some.size
 
-    def noisy(self, what: Statistic, some: Places, rho: float) -> Noisy:
-        """Return the same with noise, for each column: of all together, the same of each.
-
-        Guarantee: Gaussian(sqrt(2 rho)).
-        """
-        noisy, k = with_noise(*self.sums(what, some), rho), some.size
+    def each(self, noisy: Noisy, some: Places) -> Noisy:
+        """Return what was told of each column: of all together, the same of each."""
+        k = some.size
         if not self.pooled:
             return noisy
         return replace(noisy, sums=np.repeat(noisy.sums / k, k, axis=-1), deviation=noisy.deviation / k)
@@ -137,8 +134,9 @@ def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> 
         count = 1 if numbers.pooled else some.size
         unit = min(aim, part / cost) if numbers.pooled else part / (cost * count)
         if kind is free:
-            unspent -= unit * LOOK_COSTS[0] * count
-            _sizes(numbers, some, numbers.noisy(Statistic.SIZES, some, unit * LOOK_COSTS[0] * count), n)
+            price = unit * LOOK_COSTS[0] * count
+            unspent -= price
+            _sizes(numbers, some, with_noise(*numbers.sums(Statistic.SIZES, some), price), n)
         narrowed = numbers.pooled
         for number in range(_LOOKS):
             # Within bounds all numbers are looked at first, without bounds where they crowd.
@@ -146,13 +144,14 @@ def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> 
             if not narrowed and not first and some.size:
                 narrowed, price = True, unit * LOOK_COSTS[1] * some.size
                 unspent -= price
-                _narrow(numbers, some, numbers.noisy(Statistic.PLACES, some, price))
+                _narrow(numbers, some, with_noise(*numbers.sums(Statistic.PLACES, some), price))
             price = unit * LOOK_COSTS[2] * (1 if numbers.pooled else some.size)
             if not some.size or price > unspent - set_aside:
                 break
             unspent -= price
-            centre_sd = _means(numbers, some, numbers.noisy(Statistic.MEANS, some, price / 2))
-            scale, noise = _scales(numbers, some, numbers.noisy(Statistic.DISTANCES, some, price / 2))
+            centre_sd = _means(numbers, some, with_noise(*numbers.sums(Statistic.MEANS, some), price / 2))
+            distances = numbers.sums(Statistic.DISTANCES, some)
+            scale, noise = _scales(numbers, some, with_noise(*distances, price / 2))
             window = numbers.window[some]
             again = (scale * _CLOSE < window) | (scale > _BEYOND * window)
             if first:
@@ -202,6 +201,7 @@ def _found(
 
 def _sizes(numbers: _Numbers, some: Places, noisy: Noisy, people: float) -> None:
     """Find where numbers without bounds crowd, and zeros and ones, from how many have one of each size."""
+    noisy = numbers.each(noisy, some)
     sums, deviation = noisy.sums, float(noisy.deviation)
     numbers.centre[some], numbers.window[some] = crowded(sums, deviation)
     numbers.two_valued[some], numbers.no_others[some] = zeros_and_ones(sums, deviation, people)
@@ -223,6 +223,7 @@ def _means(numbers: _Numbers, some: Places, noisy: Noisy) -> Floats:
 
     Returns the deviations of the noise in these centres.
     """
+    noisy = numbers.each(noisy, some)
     numbers.present_sd[some] = noisy.deviation / _PRESENT
     numbers.present[some] = np.clip(noisy.sums[1] / _PRESENT, 1.0, max(len(numbers.values), 1.0))
     mean = np.clip(noisy.sums[0] / (FINE / 2) / numbers.present[some], -1.0, 1.0)
@@ -255,6 +256,7 @@ def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> tuple[Floats, Floa
 
     It is at most the window's end, and rather too large than too small.
     """
+    noisy = numbers.each(noisy, some)
     mean = (noisy.sums[0] + noisy.deviation / 2) / FINE / numbers.present[some]
     noise = 2 * noisy.deviation / FINE / numbers.present[some] * numbers.window[some]
     return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * numbers.window[some], _SMALL, _LARGE), noise
