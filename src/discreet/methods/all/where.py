@@ -120,8 +120,7 @@ def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> 
     numbers = _Numbers(values, at, blank, blank + 1, blank + n, blank + math.inf, blank > 0, blank > 0)
     numbers.centre[bounded], numbers.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
     half_width, scales = numbers.window.copy(), numbers.window.copy()
-    unspent = rho
-    aim, worst = 0.5 / n**2, 0.5 / (COARSE * n) ** 2
+    unspent, aim, worst = rho, 0.5 / n**2, 0.5 / (COARSE * n) ** 2
     kinds = ((bounded, sum(LOOK_COSTS[1:]), _BOUNDED), (free, sum(LOOK_COSTS), _FREE))
     whole = sum(kind.size * cost for kind, cost, _ in kinds)
     # What the first looks at each kind may cost:
