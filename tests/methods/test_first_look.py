@@ -37,6 +37,7 @@ def table():
 TESTS = [discreet.Carriers(), discreet.Allelic(), discreet.Trend(), discreet.Genotypic()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: test.name)
 def test_cases_are_told_first_inside_the_budget(table, test):
     """The release says about how many there are, and all events together cost at most what was asked."""
@@ -66,6 +67,7 @@ GROUPS = {"group": "phenotype", "levels": (1, 2), "bounds": (0, 2), "floor": 0.1
 PUBLIC = discreet.Carriers(protect="genotypes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [discreet.Carriers(case_floor=0.1), PUBLIC, discreet.TwoGroups(**GROUPS)])
 def test_nothing_is_told_where_nothing_is_asked(table, test):
     """A declared share, public phenotypes and other tests have no first look."""
@@ -85,6 +87,7 @@ def test_floors_follow_cases_and_noise():
         assert 0.01 <= discreet.Carriers().with_cases(*told, 1000).case_floor <= 0.5
 
 
+@pytest.mark.slow
 def test_scores_of_few_cases_grow_with_what_was_told(table):
     """Told that one in ten is a case, the same z scores are larger: nothing is lost to one half."""
     carriers = discreet.Carriers()
@@ -93,6 +96,7 @@ def test_scores_of_few_cases_grow_with_what_was_told(table):
     assert told > 1.3 * assumed
 
 
+@pytest.mark.slow
 def test_a_first_look_that_spoils_the_rest_is_left_aside(table):
     """Where the noise for what was told could not be drawn, what was assumed is drawn: a release comes."""
     counts = discreet.Carriers().start([f"rs{place}" for place in range(VARIANTS)])

@@ -83,6 +83,7 @@ def test_nobody_pays_twice_for_the_same_question(place):
         seen(place, made, bob)
 
 
+@pytest.mark.slow
 def test_all_releases_can_be_found_some_at_a_time(place, monkeypatch):
     """The newest first, then those asked before the last one of a list."""
     monkeypatch.setattr(view, "_PAGE", 2)
@@ -456,6 +457,7 @@ def test_questions_nobody_began_end_in_time(place):
         assert registry.find(db, "cohort").state == "open"
 
 
+@pytest.mark.slow
 def test_plans_and_trials_read_no_data_and_cost_nothing(place):
     """Both work although the file is gone."""
     with place.store.writing() as db:

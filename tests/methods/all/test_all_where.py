@@ -198,6 +198,7 @@ def spent_on_bounds(bounded, free, rho, monkeypatch):
     return sum(told) / rho
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rng")
 def test_closer_looks_leave_the_first_looks_at_others_their_part(monkeypatch):
     """No more than the budget is spent, however often numbers within bounds are looked at again.
