@@ -271,6 +271,7 @@ def test_means_are_no_more_extreme_than_chi(sizes, values):
     assert np.all(tail[last] <= bound[last] + 1e-12)
 
 
+@pytest.mark.slow
 def test_tables_are_no_more_extreme_than_chi():
     """Exact laws of two answers in three groups, rare and common ones, deep into the tail."""
     worst = 0.0

@@ -54,6 +54,7 @@ def test_cases_are_told_first_inside_the_budget(table, test):
     assert discreet.Release.from_json(made.to_json()) == made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["aware", "all", "peel"])
 def test_every_method_of_scores_goes_on_from_there(table, method):
     """Methods with a Gaussian budget are told the cases; others go by what is assumed, and spend as ever."""

@@ -218,6 +218,7 @@ def test_a_public_group_may_be_left_unprotected(place):
     assert place.row(made).state == "done"
 
 
+@pytest.mark.slow
 def test_a_held_result_waits_for_a_custodian(tmp_path, cohort):
     """Approved or rejected with a reason, the charge stands; only what is approved is seen."""
     place = make_place(tmp_path, cohort, about={**ABOUT, "review": True})
@@ -380,6 +381,7 @@ def _exhausted(*_, **__):
     raise MemoryError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cause", ["time", "memory"])
 def test_what_takes_too_much_on_data_stops_its_asker_alone(both, cause, monkeypatch):
     """A question that passes its rehearsal and overruns on data: others ask on, and a custodian looks."""
