@@ -164,6 +164,7 @@ def test_ties_at_most_double_the_tail_of_rank_sums(values):
     assert 1 < max(ratios) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [[0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 2], [0, 1, 1, 1, 1, 2]])
 @pytest.mark.parametrize("y", [[0, 1, 2, 3, 4, 5], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1]])
 def test_ties_at_most_double_the_tail_of_kendall(x, y):
@@ -182,6 +183,7 @@ def test_the_scores_of_ranks_are_at_most_half_as_frequent_as_their_p_values():
     assert np.max(ranks.rank_sum_tail(1000, 1000, t) / norm.sf(t)) < 2.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [(40_000, 40_000), (300, 2700)])
 def test_of_many_places_most_bounds_need_not_be_computed(first, second):
     """At many places at once the bound is what it is at a few, to the last bit."""

@@ -93,7 +93,7 @@ def test_ranges_are_widened_by_what_lies_beyond(times, monkeypatch):
     if times == 100:
         assert np.all(factor[:2] > 1000)
     else:
-        assert np.all((found.reach[:2] > 1.5) & (found.reach[:2] <= 2.1))
+        assert np.all((found.half_width[:2] > 1.5) & (found.half_width[:2] <= 2.1))
 
 
 def test_nothing_is_told_where_there_are_no_numbers():
@@ -130,9 +130,9 @@ def test_what_noise_made_seem_zeros_is_not_compared_by_its_signs(monkeypatch):
     found, columns = seeming(monkeypatch)
     assert found.signs(columns).tolist() == [True, False, False, False]
     assert found.zero_to_one(columns).tolist() == [False, False, True, False]
-    assert found.reach[1] > 1e100
-    assert 0.8 < found.reach[3] < 3
-    assert np.all(np.isfinite(found.reach))
+    assert found.half_width[1] > 1e100
+    assert 0.8 < found.half_width[3] < 3
+    assert np.all(np.isfinite(found.half_width))
 
 
 def test_zeros_that_may_be_none_are_not_compared_either(monkeypatch):

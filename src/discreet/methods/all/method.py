@@ -294,9 +294,9 @@ def _clear_differences(learned: Learned, outcome: Results) -> NDArray[np.float64
 
 def _constants(asked: People, learned: Learned, active: NDArray[np.bool_]) -> Learned:
     """Return the constants of the columns that are left, with clipping radii that suit their number."""
-    parts = ("centre", "reach", "spread")
+    parts = ("centre", "half_width", "spread")
     scaling = replace(learned.scaling, **{part: getattr(learned.scaling, part)[active] for part in parts})
-    means = Means(learned.means.mean[active], learned.means.present[active], learned.means.doubt[active])
+    means = Means(learned.means.mean[active], learned.means.present[active], learned.means.present_sd[active])
     rows = learned.rows.only(active)
     boxes = boxes_of(asked, rows)
     # Rows of fewer columns are shorter in proportion: clipped so, they keep about the same weights.

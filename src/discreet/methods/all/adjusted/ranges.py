@@ -44,7 +44,7 @@ def widened(
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    factor = np.ones(scaling.reach.size)
+    factor = np.ones(scaling.half_width.size)
     at = columns.numbers
     if not at.size:
         return scaling, factor
@@ -55,11 +55,11 @@ def widened(
     surely, zeros = share - noise, scaling.signs(columns)[at]
     wide = ndtri(1 - FITS / 2) / ndtri(1 - np.clip(surely, FITS, _NOTHING) / 2)
     wide = np.where(surely >= _NOTHING, _FAR, wide)
-    nowhere = _NOWHERE / np.maximum(scaling.reach[at], 1 / _NOWHERE)
+    nowhere = _NOWHERE / np.maximum(scaling.half_width[at], 1 / _NOWHERE)
     factor[at] = np.where(zeros, np.where(share + noise < 1 - _ZEROS, 1.0, nowhere), wide)
-    return replace(scaling, reach=np.minimum(scaling.reach * factor, _LARGEST)), factor
+    return replace(scaling, half_width=np.minimum(scaling.half_width * factor, _LARGEST)), factor
 
 
 def _beyond(column: NDArray[Any], scaling: Scaling, place: int) -> int:
     away = np.abs(column.astype(np.float64) - scaling.centre[place])
-    return int(np.count_nonzero(away > scaling.reach[place]))
+    return int(np.count_nonzero(away > scaling.half_width[place]))
