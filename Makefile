@@ -7,7 +7,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
-.PHONY: demo serve-demo quick test lint types contracts docs unit figures test-matrix dist clean
+.PHONY: demo serve-demo quick test lint types contracts docs unit figures history test-matrix dist clean
 
 demo: .venv/run
 	$(PY) -m discreet demo
@@ -38,6 +38,9 @@ figures: .venv/dev # minutes: the tables in docs/printed
 
 unit: .venv/dev
 	$(PY) -m pytest -n 2
+
+history: # what the tables in docs/printed said in earlier commits, as JSON
+	@$(PYTHON) docs/printed/history.py
 
 test-matrix: .venv/dev # an hour: every supported Python, with the oldest and the newest dependencies
 	$(PIP) uv

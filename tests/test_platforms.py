@@ -60,7 +60,7 @@ bed = Simulated(2000, 60).write(folder / "people.bed")
 
 ledger = folder / "budget.ledger"
 Ledger(ledger).create("cohort", epsilon=40, delta=1e-4)
-groups = discreet.TwoGroups(group="arm", bounds=(0, 1))
+groups = discreet.TwoGroups(group="arm", levels=(0, 1), bounds=(0, 1))
 asked = {"q": 0.1, "epsilon": 5.0, "delta": 1e-6, "ledger": ledger, "dataset": "cohort", "method": "aware"}
 for name in ("people.csv", "crlf.csv", "people.parquet"):
     found = discreet.discover(folder / name, groups, release_id=name, **asked)
@@ -69,8 +69,8 @@ discreet.discover(bed, discreet.Allelic(), release_id="bed", **asked)
 assert Ledger(ledger).verify().good
 first, second = (discreet.measure(folder / name, groups).score for name in ("people.csv", "crlf.csv"))
 assert np.array_equal(first, second)
-words = ["discover", folder / "people.csv", "--test", "two-groups", "--group", "arm", "--bounds", 0, 1]
-words += ["--epsilon", 5, "--out", folder / "out"]
+words = ["discover", folder / "people.csv", "--test", "two-groups", "--group", "arm", "--levels", 0, 1]
+words += ["--bounds", 0, 1, "--epsilon", 5, "--out", folder / "out"]
 done = typer.testing.CliRunner().invoke(app, [str(word) for word in words])
 assert done.exit_code == 0, (done.output, done.stderr, done.exception)
 assert discreet.Release.from_json((folder / "out" / "release.json").read_text(encoding="utf-8")).discoveries

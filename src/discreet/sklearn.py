@@ -184,6 +184,11 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             values = self._valid(X, ensure_min_samples=2)
             if y is not None:
                 y = in_our_words(lambda: column(y))
+                if self.y_bounds is not None and y.dtype == object:
+                    raise InputError(
+                        "Unknown label type: y must hold numbers where y_bounds are given; of two classes, "
+                        "leave y_bounds out"
+                    )
                 in_our_words(lambda: checks.check_consistent_length(values, y))
         names = self._names()
         self.release_ = discover(

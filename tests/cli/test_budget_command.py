@@ -81,8 +81,8 @@ def test_history(path):
     budget = {"ledger": path, "dataset": "cohort", "release_id": "second"}
     discreet.release(evidence, q=0.1, epsilon=0.2, delta=1e-6, **budget)
     lines = run("history", "cohort", "--ledger", path).splitlines()
-    assert re.fullmatch(r"2\. first: \d{4}-\d\d-\d\d \d\d:\d\d UTC, by .+, epsilon 0.4299", lines[0])
-    assert lines[1].startswith("4. second: ")
+    assert re.fullmatch(r"1\. first: \d{4}-\d\d-\d\d \d\d:\d\d UTC, by .+, epsilon 0.4299", lines[0])
+    assert lines[1].startswith("2. second: ")
     assert "1 discovery among 2 hypotheses: diet." in lines[2]
     assert max(map(len, lines)) <= 100
     entry, _ = json.loads(run("history", "cohort", "--ledger", path, "--json"))

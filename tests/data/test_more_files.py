@@ -96,12 +96,13 @@ def test_a_worksheet_is_refused_by_place_alone(tmp_path):
     path = tmp_path / "people.xlsx"
     for rows, told in (
         ([["g", "x"], [0, 1], [1, SECRET]], "column 'x', row 3: not a number"),
+        ([["g", "x", "y"], [0, 1, 2], [1, SECRET, SECRET]], "column 'x', row 3: not a number, nor in 'y'"),
         ([["g", "x"], [0, 1], [None, None], [1, 2]], "row 3 is empty"),
         ([["g", "x"], [0, 1], [1, 2, SECRET]], "row 3: an entry beyond the last named column"),
         ([[], [0, 1]], "first row of the worksheet is empty"),
     ):
         with pytest.raises(discreet.DiscreetError, match=told) as refusal:
-            columns(worksheet(path, rows), ["x"])
+            columns(worksheet(path, rows), rows[0][1:] or ["x"])
         assert SECRET not in str(refusal.value)
 
 

@@ -1,6 +1,9 @@
 """Numbers in the docs are numbers a command prints."""
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,26 @@ def test_the_headline_is_what_was_printed():
         (n, plain, [f"{100 * float(share):.0f}" for share in shares]) for n, plain, *shares in printed
     ]
     assert len(shown) == 4
+
+
+def test_tables_are_followed_through_their_commits(tmp_path):
+    """The numbers of each row, by the first cell, of every commit that changed the table."""
+    script = tmp_path / "history.py"
+    script.write_text((ROOT / "docs/printed/history.py").read_text())
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(tmp_path)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for share in (0.5, 0.75):
+        (tmp_path / "power.txt").write_text(f"$ discreet bench power\npeople  found\n1,000  {share} (0.02)\n")
+        subprocess.run([*git, "add", "power.txt"], check=True)
+        subprocess.run([*git, "commit", "-qm", "Printed"], check=True)
+    said = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True).stdout
+    assert [each["rows"] for each in json.loads(said)["power"]] == [
+        {"1,000": [0.5, 0.02]},
+        {"1,000": [0.75, 0.02]},
+    ]
+    lines = [sys.executable, script, "power", "1,"]
+    said = subprocess.run(lines, check=True, capture_output=True, text=True).stdout
+    assert [line.partition(": ")[2] for line in said.splitlines()] == ["0.5 0.02", "0.75 0.02"]
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """No score is larger than its sensitivity times the people who, replaced, leave nothing to be found."""
 
 import bisect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,6 +46,8 @@ def following(rate, _):
 
 
 HALF, TENTH = compared(0.5), compared(0.1)
+ALLELES = discreet.Carriers(protect="genotypes", levels=(0, 1), **LOOK)  # a yes is one allele
+HIDDEN = replace(ALLELES, protect="both")
 PROTECTED = discreet.TwoByTwo(protect="everything", **LOOK)
 # A test, a table, what to give people who say yes (None: the other group), and the shares at these rates.
 CASES = {
@@ -56,6 +59,10 @@ CASES = {
     "TwoByTwo, protected, a tenth": (PROTECTED, TENTH, None, (0.49, 0.91, 0.91, 0.92)),
     "RankSum": (discreet.RankSum(**LOOK), HALF, -1.0, (0.78, 0.94, 0.96, 0.93)),
     "RankSum, a tenth": (discreet.RankSum(**LOOK), TENTH, -1.0, (0.73, 0.93, 0.96, 0.98)),
+    "Carriers": (ALLELES, HALF, 0.0, (0.77, 0.89, 0.89, 0.89)),
+    "Carriers, a tenth": (ALLELES, TENTH, 0.0, (0.62, 0.73, 0.72, 0.73)),
+    "Carriers, protected": (replace(HIDDEN, case_floor=0.5), HALF, None, (0.54, 0.9, 0.9, 0.89)),
+    "Carriers, protected, a tenth": (replace(HIDDEN, case_floor=0.1), TENTH, None, (0.37, 0.8, 0.81, 0.82)),
     "Sign": (discreet.Sign(alternative="greater"), signs, -1.0, (0.98, 0.97, 0.97, 0.92)),
     "SignedRank": (discreet.SignedRank(alternative="greater"), signs, -9.0, (0.87, 0.95, 0.94, 0.92)),
     "Correlation": (
@@ -107,3 +114,61 @@ def test_the_shares_on_the_proof_page(name):
         seen.append(score[0] / (sensitivity * counts[np.argmin(score > 0)]))
     assert max(seen) <= 1
     assert np.round(seen, 2) == pytest.approx(shares, abs=0.011)
+
+
+def censored(seen):
+    """Return times, events and groups: events come earlier in the first group, and so many are seen."""
+    place = np.arange(N)
+    group, order = place % 2, (place * 1597) % N  # censored and not, everywhere alike
+    times = -np.log(1 - (place + 0.5) / N) * np.where(group, 1.5, 1.0)
+    return times, (order < seen * N).astype(int), group
+
+
+def people_away(test, times, events, groups):
+    """Return the score, how far one person moves it, and how many people away one way is from no evidence.
+
+    Those of the first group with the earliest events get the last time and no event, or those of the second
+    with the last times the first time and an event, or the former change their group.
+    """
+    early = np.flatnonzero((groups == 0) & (events == 1))
+    early = early[np.argsort(times[early])]
+    late = np.flatnonzero(groups == 1)
+    late = late[np.argsort(-times[late])]
+    ways = [(early, times.max(), 0, 0), (late, 0.0, 1, 1)]
+    if test.protect == "everything":
+        ways.append((early, None, 1, 1))
+
+    def evidence(count, way):
+        at, time, event, group = way
+        moved, seen, side = times.copy(), events.copy(), groups.copy()
+        moved[at[:count]] = times[at[:count]] if time is None else time
+        seen[at[:count]], side[at[:count]] = event, group
+        return evidence_of(test, moved[:, None], {"g": side, "e": seen})
+
+    found = [
+        bisect.bisect_left(range(_MOST), True, key=lambda count, way=way: evidence(count, way).score[0] == 0)
+        for way in ways
+    ]
+    start = evidence(0, ways[0])
+    return float(start.score[0]), start.certificate.sensitivity, min(found)
+
+
+TIMES = {
+    ("LogRank", "columns"): (0.52, 0.56, 0.6),
+    ("LogRank", "everything"): (0.55, 0.58, 0.69),
+    ("Gehan", "columns"): (0.82, 0.64, 0.47),
+    ("Gehan", "everything"): (0.82, 0.79, 0.8),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "protect"), TIMES)
+def test_the_shares_of_censored_times_on_the_proof_page(name, protect):
+    """Of all events, of half and of a tenth of them seen: how much of the most that there could be."""
+    test = getattr(discreet, name)(event="e", protect=protect, **LOOK)
+    shares = [
+        score / (most * count)
+        for score, most, count in (people_away(test, *censored(seen)) for seen in (1, 0.5, 0.1))
+    ]
+    assert max(shares) <= 1
+    assert np.round(shares, 2) == pytest.approx(TIMES[name, protect], abs=0.011)

@@ -12,15 +12,10 @@ from scipy.special import ndtr
 
 from budget import assert_frequencies, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
-from discreet.noise import entropy, samplers
-from discreet.noise.samplers import (
-    _floats,
-    bernoulli_exp,
-    discrete_laplace,
-    geometric,
-    rounded_gaussian,
-    uniform_below,
-)
+from discreet.noise import samplers
+from discreet.noise.laplace import discrete_laplace, geometric
+from discreet.noise.samplers import bernoulli_exp, rounded_gaussian
+from discreet.noise.uniform import uniform_below
 
 N = 400_000
 
@@ -126,16 +121,19 @@ def test_bernoulli_exp(monkeypatch, doubt):
     assert bernoulli_exp(np.zeros(5), lambda _i, _bits: (Fraction(0),) * 2).all()
 
 
-def test_words_as_floats_are_as_near_as_coins_take_them_to_be():
-    """Within 2**11, at both ends and on either side of the sign; as numbers with a sign they are not."""
-    ends = [0, 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1]
-    words = np.concatenate([np.array(ends, dtype=np.uint64), entropy.words(1000, np.uint64)])
+def test_coins_are_those_of_their_words_on_either_side_of_the_sign():
+    """Words are below their chances as whole numbers are; read as numbers with a sign they are not."""
+    near = [1 << 20, 2**62, 2**63 - 5000, 2**63, 2**63 + 5000, 2**64 - 2**20]
+    words = np.array([at + off for at in near for off in (-1000, -500, 500, 1000, 20_000)], dtype=np.uint64)
+    x = -np.log(np.repeat(np.array(near, dtype=np.float64), 5) / 2.0**64)
+    chances = [samplers.floor_of_exp(Fraction(each), 64) for each in x.tolist()]
+    right = [word < chance for word, chance in zip(words.tolist(), chances, strict=True)]
 
-    def error(floats):
-        return max(abs(int(at) - word) for at, word in zip(floats.tolist(), words.tolist(), strict=True))
+    def exact(i, _bits):
+        return (Fraction(float(x[i])),) * 2
 
-    assert error(_floats(words)) < 2**11
-    assert error(words.view(np.int64).astype(np.float64)) > 2**11
+    assert bernoulli_exp(x, exact, words).tolist() == right
+    assert (words.view(np.int64).astype(np.float64) < np.exp(-x) * 2.0**64).tolist() != right
 
 
 @pytest.mark.slow
@@ -185,10 +183,10 @@ def test_lowest_digits_drawn_together():
     right, wrong = geometric_law(40.0, 0, 13), geometric_law(42.0, 0, 13)
     assert_frequencies(counts, right)
     must_fail(assert_frequencies, counts, wrong=wrong, truth=right)
-    low = samplers._lowest(samplers._prepared(Fraction(40)), N)
+    low = samplers._lowest(samplers.prepared(Fraction(40)), N)
     assert_mean_is(low, np.exp(-1 / 40) / (1 + np.exp(-1 / 40)))
     steep_scale = replace(
-        samplers._prepared(Fraction(2)), places=2, surely=samplers.floor_of_exp(Fraction(2), 64)
+        samplers.prepared(Fraction(2)), places=2, surely=samplers.floor_of_exp(Fraction(2), 64)
     )
     steep = samplers._lowest(steep_scale, N)
     weights = np.exp(-np.arange(4) / 2)

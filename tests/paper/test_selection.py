@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from budget import assert_mean_at_most, assert_mean_is, must_fail
 from discreet.lab import audit, outcomes
+from discreet.noise.laplace import discrete_laplace
 from discreet.noise.laws import LAPLACE
-from discreet.noise.samplers import discrete_laplace
 from discreet.privacy.account import account
 from discreet.privacy.events import Pure
 from discreet.selection.contest import contest

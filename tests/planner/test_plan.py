@@ -1,6 +1,7 @@
 """The planner: it agrees with real releases on raw tables, moves the right way, and refuses before work."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,8 @@ from discreet.errors import DiscreetError
 from discreet.methods.method import Parameters
 from discreet.planner import comparison
 from discreet.planner.arguments import cohort_of, columns_of
+from discreet.planner.cohort import Cohort
+from discreet.planner.column import Column
 from discreet.planner.forecast import columns_of_table
 from discreet.planner.invent import Setting
 from discreet.planner.reach import Reach, grid, reach
@@ -245,6 +248,8 @@ BAD = [
     {"methods": "proved", "test": discreet.Compare(group="g", adjust={"age": (0, 99)})},
     {"centre": 4, "shape": "counts"},
     {"centre": float("nan")},
+    {"correlation": 1.0},
+    {"correlation": 0.2, "test": discreet.Sign()},
     {"centre": 4, "test": discreet.Sign()},
     {"columns": {}},
     {"columns": ["a"]},
@@ -371,11 +376,17 @@ def test_a_plan_says_a_range_where_something_was_not_said():
     ]
     assert skewed > both["auto"].found
     assert "if numbers are skewed" in " ".join(str(both).split())
-    said = discreet.plan(1_500, 20, shape="skewed", missing=0, **ask)
+    said = discreet.plan(1_500, 20, shape="skewed", missing=0, correlation=0.2, **ask)
     assert said.otherwise == ()
     assert "skewed (log-normal" in str(said).split("\n\n")[0]
     bounded = discreet.plan(
-        1_500, 20, test=discreet.Compare(group="g", bounds=(0, 1)), shape="normal", missing=0, **ask
+        1_500,
+        20,
+        test=discreet.Compare(group="g", bounds=(0, 1)),
+        shape="normal",
+        missing=0,
+        correlation=0.2,
+        **ask,
     )
     assert bounded.otherwise == ()
 
@@ -508,14 +519,68 @@ def test_invented_tables_have_many_people_beside_their_columns(n, m, people, col
 
 @pytest.mark.slow
 def test_a_table_with_fewer_columns_stands_for_a_wide_one(monkeypatch):
-    """Found and false discoveries are counted for all columns, and few of them are false."""
+    """Found and false discoveries are counted for all columns, and are about those of the whole table."""
+    said = {
+        "shape": "normal",
+        "centre": 4,
+        "missing": 0,
+        "correlation": 0.2,
+    }  # and nothing is tried otherwise
+    asked = {"effects": 0.9, "signals": 90, "methods": ["bh", "auto"], "quick": True, **said}
+    whole = discreet.plan(3_000, 900, repetitions=4, **asked)  # about 36 of 90
     monkeypatch.setattr(comparison, "ENTRIES", 100_000)
     monkeypatch.setattr(comparison, "LARGEST", 600_000)
-    said = {"shape": "normal", "centre": 4, "missing": 0}  # and nothing is tried otherwise
-    asked = {"effects": 0.9, "signals": 90, "methods": ["bh", "auto"], "quick": True, **said}
     wide = discreet.plan(3_000, 900, **asked)
     assert comparison.stand_in(3_000, 900) == (3_000, 200)
     assert wide["bh"].found == pytest.approx(90, abs=1)
     assert 0 < wide["bh"].false < 25
-    assert 45 < wide["auto"].found <= 90
+    error = 90 * math.hypot(wide["auto"].error, whole["auto"].error)
+    assert 20 < whole["auto"].found < 80
+    assert abs(wide["auto"].found - whole["auto"].found) < 5 * error < 40
     assert wide["auto"].false < 25
+
+
+def test_columns_lie_in_different_places_unless_they_share_one_scale():
+    """Numbers without bounds are each in units of their own; counts, ratings and bounded ones are not."""
+
+    def deviations(*columns, **how):
+        cohort = Cohort(discreet.Compare(group="g"), columns, **how)
+        people = cohort.people(2_000, np.zeros(len(columns)), np.random.default_rng(3))
+        return people.values.std(axis=0)
+
+    alike = deviations(*[Column()] * 12, one_scale=True)
+    assert np.ptp(alike) < 0.2
+    apart = np.log10(deviations(*[Column()] * 12))
+    assert np.ptp(apart) > 1.5
+    assert np.abs(apart).max() < 2.1
+    assert np.ptp(deviations(*[Column(shape="ratings")] * 6)) < 0.1
+    assert np.ptp(deviations(*[Column(bounded=True)] * 6)) < 0.1
+
+
+@pytest.mark.slow
+def test_correlation_is_said_or_tried_without():
+    """Rare answers of the same few people make long rows, and less is found; if it is said, that is all."""
+    columns = {f"c{place}": ["yes"] for place in range(50)}
+    asked = {"effects": 0.05, "signals": 10, "methods": ["auto"], "quick": True, "rate": 0.02, "missing": 0}
+    assumed = discreet.plan(20_000, columns=columns, repetitions=2, **asked)
+    assert [each.words for each in assumed.otherwise] == ["columns are independent"]
+    together, apart = (  # about 1 of 10, and 6
+        discreet.plan(20_000, columns=columns, repetitions=8, correlation=by, **asked) for by in (0.5, 0)
+    )
+    assert together["auto"].found + 2 < apart["auto"].found
+    assert "columns independent" in apart.assumed
+    assert together.otherwise == apart.otherwise == ()
+
+
+@pytest.mark.slow
+def test_plans_of_few_people_know_that_columns_are_unlike():
+    """Too few people do not tell where each of many columns lies; if one place suits all, more is found."""
+    planned = discreet.plan(
+        1_000, 60, effects=0.6, signals=10, methods=["auto"], quick=True, repetitions=8, missing=0, centre=4
+    )
+    skewed, independent, alike = planned.otherwise
+    assert independent.words == "columns are independent"
+    assert alike.words.startswith("all numbers are on one scale")
+    assert planned["auto"].found + 1 < alike.found
+    assert skewed.words.startswith("numbers are skewed")
+    assert "each in units of its own" in planned.assumed

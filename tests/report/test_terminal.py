@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+import polars as pl
 import pytest
 from sample_releases import sample, told
 
@@ -47,10 +49,33 @@ def test_what_is_left_is_told_in_releases_like_the_last(tmp_path, capsys):
 
 
 def test_an_effect_of_cut_numbers_says_what_became_of_them():
-    """The name in the record stays; the page spells it out."""
+    """The name in the record stays; the page spells it out, and says below the table what it means."""
     kind = "difference of means, cut to -1.5 to 2e+03: of rates, if all are 0 or 1"
     assert effect_in_words(kind) == (
-        "difference of means, in which values below -1.5 count as -1.5 and values above 2e+03 as 2e+03: "
-        "of rates, if all are 0 or 1"
+        "difference of means, numbers held between -1.5 and 2e+03: of rates, if all are 0 or 1"
     )
     assert effect_in_words("difference of rates") == "difference of rates"
+
+
+def test_where_ranks_were_told_no_table_has_nan(tmp_path, capsys):
+    """Scores of ranks have no size in units; what was needed is said of normal numbers."""
+    rng = np.random.default_rng(6)
+    group, units = np.arange(700) % 2, 10 ** np.linspace(-2, 4, 30)
+    table = {f"c{i}": unit * (4 + rng.normal(size=700)) for i, unit in enumerate(units)}
+    table["c0"] = table["c0"] + 5 * group * units[0]
+    asked = {"epsilon": 2.0, "delta": 1e-6}
+    compare = discreet.Compare(group="g")
+    release = discreet.discover(pl.DataFrame({"g": group, **table}), compare, q=0.1, **asked)
+    assert release.discoveries[0] == "c0"
+    assert print_release(release, as_json=False)
+    shown = capsys.readouterr().out
+    assert "z score of ranks" in shown
+    assert "nan" not in shown
+    page = release.save(tmp_path / "report.html").read_text()
+    assert ">nan<" not in page
+    assert "In SDs" not in page
+    del table["c0"]
+    nothing = discreet.discover(pl.DataFrame({"g": group, **table}), compare, q=1e-6, **asked)
+    assert not len(nothing)
+    words = " ".join(str(nothing).split())
+    assert re.search(r"a column of normal numbers had to differ by about [\d.]+ standard", words)

@@ -102,6 +102,25 @@ def test_too_many_hypotheses_are_refused():
         question.read({"test": inside}, metadata.read({**ABOUT, "hypotheses": 3}))
 
 
+def test_a_draft_without_the_number_of_people_is_refused():
+    """Who completes a draft has to say it; nothing could be planned or asked."""
+    with pytest.raises(InputError, match="a draft says 0"):
+        metadata.from_toml("people = 0\n[columns.a]\n")
+    assert metadata.from_toml("people = 7\n")["people"] == 7
+
+
+def test_yes_and_no_make_one_hypothesis():
+    """As many are counted as a release will have: the page says what is going to be asked."""
+    levels = {"smokes": [0, 1], "works": ["no", "yes"], "pain": ["none", "some", "much"], "man": ["m"]}
+    about = metadata.read(
+        {
+            "people": 10,
+            "columns": {name: {"type": "answers", "levels": each} for name, each in levels.items()},
+        }
+    )
+    assert [about.columns[name].hypotheses for name in levels] == [1, 1, 4, 1]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -333,6 +333,27 @@ def test_the_tail_of_a_run_is_the_double_sum():
         assert threshold.tail(survival, at, hidden, fresh) == pytest.approx(plain, rel=1e-9)
 
 
+def test_the_tail_of_a_run_is_summed_in_parts(monkeypatch):
+    """At the smallest epsilon all values of the noise at once would take gigabytes, after the charge."""
+
+    def survival(t):
+        assert t.size <= threshold._AT_ONCE
+        return binom.sf(np.ceil(t) - 1.0, 20, 0.5)
+
+    whole = [threshold.tail(survival, at, 30.0, 20.0) for at in (-50, 9, 140)]
+    monkeypatch.setattr(threshold, "_AT_ONCE", 7)
+    assert [threshold.tail(survival, at, 30.0, 20.0) for at in (-50, 9, 140)] == pytest.approx(
+        whole, rel=1e-12
+    )
+
+
+def test_by_discovery_a_first_discovery_counts_as_one():
+    """Where everything is null each discovery is false: what is promised is E[false] <= q E[max(R, 1)]."""
+    assert "at least one" in str(discreet.Sequence(method="lord", epsilon=0.5))
+    assert "at least one" not in str(discreet.Sequence(method="lond", epsilon=0.5))
+    assert "at least one" not in str(discreet.Sequence(method="lord"))
+
+
 @pytest.mark.statistical(3, twins=1)
 def test_by_discovery_keeps_the_rate():
     """Two-sided nulls pass a level of a tenth at most that often, alone and after others that did not."""

@@ -202,6 +202,7 @@ def bench_plan(
     releases: int = typer.Option(40, min=2, help="Releases, and invented studies, behind each figure."),
     first: int | None = typer.Option(None, min=1, help="Only so many of the settings."),
     folder: Path | None = typer.Option(None, help="Where public tables are: rows drawn from them as well."),
+    kept: Path | None = typer.Option(None, help="A file for what is done so far, to go on from."),
 ) -> None:
     """Print the power that the planner predicts beside the power of releases, in some fifty settings."""
     from discreet.lab.bench import calibration, lifelike
@@ -211,7 +212,7 @@ def bench_plan(
     invented = (*calibration.SETTINGS, *calibration.WIDE, *lifelike.INVENTED, *lifelike.UNSEEN)
     settings = (*invented, *public)[:first]
     with progress("settings", len(settings)) as tick:
-        results = calibration.run(settings, releases, tick)
+        results = calibration.run(settings, releases, tick, kept=kept)
     typer.echo(calibration.in_words(results, releases))
 
 

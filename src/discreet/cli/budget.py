@@ -94,8 +94,8 @@ def history(
         _echo(json.dumps([{**f, "events": [to_dict(event) for event in f["events"]]} for f in fields]))
     elif entries:
         delta = book.budget(name).delta
-        for entry in entries:
-            _echo(_in_words(book, name, entry, delta))
+        for place, entry in enumerate(entries, 1):
+            _echo(_in_words(book, name, entry, place, delta))
         _echo(
             f"Epsilon of each release by itself, at delta = {delta:.3g}; `show` says what all cost together."
         )
@@ -140,14 +140,14 @@ def _budget_row(each: Budget) -> list[str]:
     return [each.name, *numbers, str(each.releases), each.adjacency]
 
 
-def _in_words(book: Ledger, name: str, entry: Entry, delta: float) -> str:
+def _in_words(book: Ledger, name: str, entry: Entry, place: int, delta: float) -> str:
     """Return one charge in a few lines: when, by whom, at what cost; what was asked; what was found."""
     from discreet.privacy.account import account
 
     cost = f"epsilon {account(entry.events, delta=delta):.4g}"
     by = f", by {entry.by}" if entry.by else ""
     question, result = _question_and_result(book, name, entry)
-    head = f"{entry.position}. {entry.release_id}: {entry.time[:16].replace('T', ' ')} UTC{by}, {cost}"
+    head = f"{place}. {entry.release_id}: {entry.time[:16].replace('T', ' ')} UTC{by}, {cost}"
     lines = [line for part in (question, result) if part for line in textwrap.wrap(part, 96)]
     return "\n".join([head, *(f"   {line}" for line in lines)])
 

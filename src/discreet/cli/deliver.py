@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import tempfile
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 _LABEL = 40  # letters of what a dictionary says of a column
+_SHORT = ("noise_sd", "p_value", "standardised")  # of these two digits say enough
 _NAMES = ("rank", "hypothesis", "index", "effect", "standard_error", "q_value")
 
 
@@ -56,7 +58,13 @@ def _table(release: Release) -> str:
     named = {"noise_sd": "noise (sd)", "p_value": "p", "standardised": "in standard\ndeviations"}
     if release.values is not None:
         named["value"] = f"{release.values.name}, noisy"
-    numbers = {name: x for name, x in columns(release).items() if name not in _NAMES}
+    whole = columns(release)
+    numbers = {name: x for name, x in whole.items() if name not in _NAMES}
+    if not any(map(math.isfinite, numbers.get("standardised", ()))):
+        numbers.pop("standardised", None)
+    kinds = set(whole.get("effect", ()))
+    if len(kinds) == 1 and (kind := str(*kinds)).startswith("z score"):
+        named["estimate"] = kind  # and no difference in the column's own units
     if not numbers:
         return ""
     said: Any = release.parameters.get("labels")
@@ -65,9 +73,9 @@ def _table(release: Release) -> str:
     for rank, (name, *row) in enumerate(zip(release.discoveries, *numbers.values(), strict=True), 1):
         if rank > _SHOWN:
             break
-        digits = (2 if column in named and column != "value" else 4 for column in numbers)
+        digits = (2 if column in _SHORT else 4 for column in numbers)
         cells = (
-            p_in_words(x) if column == "p_value" else f"{x:.{few}g}"
+            p_in_words(x) if column == "p_value" else "-" if math.isnan(x) else f"{x:.{few}g}"
             for column, x, few in zip(numbers, row, digits, strict=True)
         )
         label = labels.get(name)

@@ -45,6 +45,7 @@ def simulate(
         False, "--type-one", help="Print type-I error of every test on raw data over alpha instead."
     ),
     columns: int = typer.Option(8_000, help="With --type-one: null columns for each row of the table."),
+    only: str = typer.Option("", help="With --type-one: only tests whose names begin like this."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of tables."),
 ) -> None:
     """Estimate FDR, FDR_k, FDR^k and power where the truth is known; set theorems beside what happens.
@@ -58,9 +59,9 @@ def simulate(
     """
     if type_one:
         refuse_idle(ctx, ["scenario", "procedure", "q", "k", "m", "repetitions", "plot"], "with --type-one")
-        _type_one(columns, seed, as_json)
+        _type_one(columns, seed, only, as_json)
         return
-    refuse_idle(ctx, ["columns"], "without --type-one")
+    refuse_idle(ctx, ["columns", "only"], "without --type-one")
     from discreet.lab import simulate as lab
     from discreet.lab.theorem import SELECTIONS, theorem_6
     from discreet.lab.words import rates_in_words, theorem_in_words, worst_in_words
@@ -88,13 +89,17 @@ def simulate(
         typer.echo(f"{rates_in_words(rates)}\n\n{worst_in_words(worst)}\n\n{theorem_in_words(promises)}")
 
 
-def _type_one(columns: int, seed: int, as_json: bool) -> None:
+def _type_one(columns: int, seed: int, only: str, as_json: bool) -> None:
+    from discreet.errors import InputError
     from discreet.lab import type_one
     from discreet.progress import progress
 
+    names = [case.name for case, _, _ in type_one.all_cases() if case.name.startswith(only)]
+    if not names:
+        raise InputError(f"--only {only}: no test begins like this; tests are named as in Python")
     rows: list[type_one.Row] = []
-    with progress("simulating", len(type_one.all_cases())) as tick:
-        for row in type_one.run(columns, seed):
+    with progress("simulating", len(names)) as tick:
+        for row in type_one.run(columns, seed, only):
             rows.append(row)
             tick(1)
     typer.echo(json.dumps([dataclasses.asdict(row) for row in rows]) if as_json else type_one.in_words(rows))

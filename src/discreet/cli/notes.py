@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from discreet.check import Unnamed
 from discreet.data.plink.plink import Plink
 from discreet.data.tables.columns import identifiers, is_testable, offered, row_numbers
-from discreet.data.tables.numeric import asked_numbers
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ def _groups(job: Job, table: TableReading) -> list[str]:
 
 def _numbers(job: Job, table: TableReading) -> list[str]:
     """Return which columns beside those tested are read as numbers, where the file does not say."""
-    asked, untyped = asked_numbers(job.test), {c.name for c in table.source.columns if not c.typed}
+    asked, untyped = job.test.numbers_beside, {c.name for c in table.source.columns if not c.typed}
     return [
         f"Read as numbers: {name!r} ({role}). Whoever has anything else there is left out."
         for name, role in asked.items()

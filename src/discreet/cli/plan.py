@@ -65,6 +65,9 @@ def plan(
     centre: float | None = typer.Option(
         None, help="For compare: the mean of numbers without bounds, in standard deviations; 4 if absent."
     ),
+    correlation: float | None = typer.Option(
+        None, help="For compare: how strongly any two columns correlate; 0.2 if absent."
+    ),
     null: float = typer.Option(
         0.5, help="The null rate of proportion; the null mean, in parts of the bounds."
     ),
@@ -140,6 +143,7 @@ def plan(
             rate=rate,
             shape=cast("Shape | None", shape),
             centre=centre,
+            correlation=correlation,
             methods=named,
             k=k,
             tick=tick,
@@ -163,7 +167,7 @@ _OF_PLAN_FILES = [
         "rate",
         "shape",
     ),
-    *("centre", "null", "sensitivity", "k"),
+    *("centre", "correlation", "null", "sensitivity", "k"),
 ]
 
 

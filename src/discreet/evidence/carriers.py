@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from math import sqrt
+from itertools import pairwise
+from math import ceil, log, log1p, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +13,12 @@ import numpy as np
 from discreet.alternative import toward
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
+from discreet.evidence.core.allele_tails import AlleleTails
 from discreet.evidence.core.association import allele_effect, allele_share, some_at_a_time
 from discreet.evidence.core.cap import Cap, answers_tail, proved_answers_tail
 from discreet.evidence.core.case_control import moments_of
 from discreet.evidence.core.genetic import SMALL, TEXTS, AlleleCounts
-from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
+from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, nuisance_score_map, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +28,16 @@ if TYPE_CHECKING:
     from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import NullCase, NullColumns
+    from discreet.evidence.core.scores import NuisanceScoreMap
 
 COMMON, RARE = 0.15, 0.05  # allele frequencies left as they are: with few people, and with many
 FEW_CASES = 0.1  # the smallest share of cases left as it is with many people, where nothing is declared
 _LEAST = 24  # people in a stratum; the proof asks for so many
 _PART = 0.45  # a stratum missing more than about a tenth of its calls may weigh more
+_APART = 2**0.25  # each knot of S is so many times the one before,
+_SLIGHT = 0.02  # or twice as far away, in logarithms, where nobody has more influence than this
+_PAID = 0.02  # of one person's influence, for scores that know S
+_WHOLE = 9 / 16  # of a stratum, what few people called add to third moments; docs/proofs/association.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,31 @@ class CarrierCap:
         largest = np.maximum(pull.max(axis=0), self.cap.share)
         known = first * second / people * yes * (1 - rate) / np.maximum(people - 1, 1.0)
         return np.maximum(np.sqrt(np.maximum(known.sum(axis=0), 0.0)), largest / self.cap.influence)
+
+    def margin(self, scale: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
+        """Return log S in units of what one person changes it by."""
+        # Logarithms of S up to 2^33 are off by far less than a part in 10^9 of the unit.
+        return np.asarray(np.log(scale) / (log1p(self.cap.grow) * (1 + 1e-9)), dtype=np.float64)
+
+    def largest(self, slots: NDArray[np.float64]) -> float:
+        """Return the largest S there is."""
+        own = float(np.sum(slots * slots / np.maximum(slots - 1, 1.0))) / 16
+        return max(sqrt(own), 1 / self.cap.influence)
+
+    def knots(self, slots: NDArray[np.float64]) -> list[float]:
+        """Return where scores are worked out, from the smallest S to the largest."""
+        first = self.cap.share / self.cap.influence
+        apart = _APART if self.cap.influence > _SLIGHT else _APART**2
+        count = max(1, ceil(log(self.largest(slots) / first) / log(apart)))
+        return [first * apart**place for place in range(count + 1)]
+
+    def third_moments(self, slots: NDArray[np.float64], low: float, high: float) -> float:
+        """Bound the sum of third moments of the coins that z is made of, S being between `low` and `high`."""
+        people, influence = float(slots.sum()), self.cap.influence
+        kink = sqrt(people) / 6
+        even = 1 - 4 * low / sqrt(people) if low <= kink else people / (108 * low * low)
+        even += _WHOLE * slots.size / (low * low)
+        return min(even, 2 * influence * high - 1, 1.0) / low
 
 
 def carrier_cap(slots: NDArray[np.float64], influence: float, share: float, *, protected: bool) -> CarrierCap:
@@ -152,23 +184,23 @@ class Carriers(AlleleCounts):
         """Return the evidence of everyone counted."""
         design = self.design(counts)
         limit = self._limit(counts)
-        cap, clip = limit.cap, ceiling_for(self.ceiling, design.people)
-        survival = self._survival(limit, clip)
-        steps = score_map(lambda t: _WAYS * survival(t), cap.influence, clip, grow=cap.grow)
+        clip = ceiling_for(self.ceiling, design.people)
+        steps = self._steps(limit, counts.slots.astype(np.float64), clip)
         score, share = np.empty(len(counts.names)), np.empty(len(counts.names))
         for some in some_at_a_time(score.size):
             seen = counts.counts[:, :, :3, some].astype(np.float64)  # strata, groups, genotypes, variants
             called = seen.sum(axis=2)
             carrying = (seen[:, :, 1:].sum(axis=2), seen[:, :, 2])
-            z = [toward(_z(limit, called, each), self.alternative) for each in carrying]
-            score[some] = steps(np.maximum(*z))
+            ways = [_z(limit, called, each) for each in carrying]
+            scores = [steps(toward(z, self.alternative), limit.margin(scale)) for z, scale in ways]
+            score[some] = np.maximum(*scores)
             share[some] = allele_share(moments_of(counts, some), design)
         return conclude(
             counts.names,
             score,
             alternative=self.alternative,
             steps=[steps],
-            sensitivity=steps.move(cap.influence, cap.grow),
+            sensitivity=steps.move,
             proof="docs/proofs/association.md",
             basis=basis_of(self.tail, "checked"),
             public=design.public,
@@ -194,14 +226,80 @@ class Carriers(AlleleCounts):
         )
         return carrier_cap(slots, unasked(common, rare), least, protected=protected)
 
-    def _survival(self, limit: CarrierCap, clip: float) -> tails.Survival:
+    def _steps(self, limit: CarrierCap, slots: NDArray[np.float64], clip: float) -> NuisanceScoreMap:
+        """Return the score of z where S is known: the larger S, the less skewed z can be."""
+        cap, knots = limit.cap, limit.knots(slots)
+        survivals = [partial(_either, tail) for tail in self._tails(limit, slots, knots, clip)]
+        middle = score_map(survivals[len(knots) // 2], cap.influence, clip, grow=cap.grow)
+        return nuisance_score_map(
+            [float(limit.margin(np.float64(knot))) for knot in knots],
+            survivals,
+            cap.influence,
+            clip,
+            grow=cap.grow,
+            multiple=middle.multiple,
+            paid=_PAID,
+        )
+
+    def _tails(
+        self, limit: CarrierCap, slots: NDArray[np.float64], knots: Sequence[float], clip: float
+    ) -> list[tails.Survival]:
+        """Return a bound on the tail of z for each knot, valid where S is at least the knot before."""
+        if self.tail == "normal":
+            return [tails.normal] * len(knots)
+        least = (knots[0], *knots[:-1])
         if self.tail == "proved":
-            return proved_answers_tail(limit.cap, clip)
-        return tails.normal if self.tail == "normal" else partial(answers_tail, limit.cap)
+            always = _kept(proved_answers_tail(limit.cap, clip))
+            known = proved_tails(limit, slots, least, clip)
+        else:
+            # A person called is one draw, as an allele is: of half as many people.
+            alike = AlleleTails(slots / 2, None, alleles=True)
+            always = partial(answers_tail, limit.cap)
+            known = [alike.exact(scale * scale, clip) for scale in least]
+        return [tails.least(always, each) for each in known]
 
 
-def _z(limit: CarrierCap, called: NDArray[np.float64], carrying: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return z of carriers among the people called, (strata, groups, m) to (m,)."""
+def _either(survival: tails.Survival, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the chance that one of two statistics with this tail passes."""
+    return _WAYS * survival(t)
+
+
+def proved_tails(
+    limit: CarrierCap, slots: NDArray[np.float64], least: Sequence[float], clip: float
+) -> list[tails.Survival]:
+    """Bound the tail of z wherever S is at least each of these; they do not fall.
+
+    Cell by cell of S: z is a sum of independent coins of at most 1/S, of which third moments are bounded.
+    """
+    bounds: dict[float, tails.Survival] = {}
+    for low, high in pairwise([*sorted(set(least)), np.inf]):
+        skew = low * limit.third_moments(slots, low, high)
+        bounds[low] = _kept(tails.skewed_sum(1 / low, min(skew, 1.0), clip))
+
+    def beyond(start: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.max([bound(t) for low, bound in bounds.items() if low >= start], axis=0)
+
+    return [partial(beyond, start) for start in least]
+
+
+def _kept(survival: tails.Survival) -> tails.Survival:
+    """Return the same bound, worked out once for the same places."""
+    known: dict[bytes, NDArray[np.float64]] = {}
+
+    def again(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        place = t.tobytes()
+        if place not in known:
+            known[place] = survival(t)
+        return known[place]
+
+    return again
+
+
+def _z(
+    limit: CarrierCap, called: NDArray[np.float64], carrying: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return z of carriers among the people called, and its S; (strata, groups, m) to (m,) each."""
     people = np.maximum(called.sum(axis=1), 1.0)
     excess = (called[:, 0] * carrying[:, 1] - called[:, 1] * carrying[:, 0]) / people
-    return excess.sum(axis=0) / limit.scale(called[:, 0], called[:, 1], carrying.sum(axis=1))
+    scale = limit.scale(called[:, 0], called[:, 1], carrying.sum(axis=1))
+    return excess.sum(axis=0) / scale, scale

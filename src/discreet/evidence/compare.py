@@ -137,11 +137,6 @@ class Compare(Test):
                 raise InputError("adjust and within do not go together: compare subgroups one by one")
 
     @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The columns of groups and subgroups, where they are not protected."""
-        return () if self.protect == "everything" else self.labels
-
-    @property
     def needs_rows(self) -> bool:
         """Whole rows are all it looks at."""
         return True

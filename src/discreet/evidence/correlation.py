@@ -226,21 +226,12 @@ class Correlation(Test):
         people = columns.drawn
         ranks = {"y": np.arange(people)}
         alike = test(partner="y", adjust={"s": (0, 1, 2)})
+        single, beside = (1,) * people, {**ranks, "s": np.arange(people) % 3}
+        tied = test(partner="g"), columns.coin, columns.groups, GROUP
         return [
-            NullCase(
-                "Correlation, Kendall", test(partner="g"), columns.coin, columns.groups, GROUP, most=10_000
-            ),
-            NullCase(
-                "Correlation, Kendall, no ties", test(partner="y"), None, (1,) * people, ranks, most=10_000
-            ),
-            NullCase(
-                "Correlation, Kendall, adjusted",
-                alike,
-                None,
-                (1,) * people,
-                {**ranks, "s": np.arange(people) % 3},
-                most=10_000,
-            ),
+            NullCase("Correlation, Kendall", *tied, most=10_000),
+            NullCase("Correlation, Kendall, no ties", test(partner="y"), None, single, ranks, most=10_000),
+            NullCase("Correlation, Kendall, adjusted", alike, None, single, beside, most=10_000),
             NullCase("Correlation, product, floor .3", product, columns.coin, columns.groups, GROUP),
         ]
 

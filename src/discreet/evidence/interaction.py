@@ -127,11 +127,6 @@ class Interaction(Grouped):
         return (self.group, self.stratum)
 
     @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The group and stratum columns, where they are not protected."""
-        return () if self.protect == "everything" else self.labels
-
-    @property
     def uses_sd(self) -> bool:
         """Yes: scores are divided by the largest deviation there can be."""
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.planner import Plan
     from discreet.report.release import Release
+    from discreet.typing import RawArray
 
 _SEED = 2015
 _EFFECTS = 20
@@ -74,7 +75,7 @@ def _forecast(planned: Plan) -> str:
     return f"Planned beforehand: about {private:.0f} of {_EFFECTS} with privacy, {plain:.0f} without."
 
 
-def _first(private: Release, cohort: NDArray[Any]) -> list[str]:
+def _first(private: Release, cohort: RawArray) -> list[str]:
     """Return the first three released differences beside those of the cohort."""
     estimates, rows = private.told, list[str]()
     treated = cohort["treated"] == 1
@@ -89,7 +90,7 @@ def _first(private: Release, cohort: NDArray[Any]) -> list[str]:
     return ["The first three discoveries and how large they are:", *rows, ""]
 
 
-def _cohort(people: int, measures: int) -> NDArray[Any]:
+def _cohort(people: int, measures: int) -> RawArray:
     """Return measures on scales of their own; the first 20 are higher in the treated half."""
     rng = np.random.default_rng(_SEED)
     names = ["treated", *(f"measure {i + 1}" for i in range(measures))]

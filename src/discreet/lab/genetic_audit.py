@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from discreet.privacy.events import Gaussian
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from discreet.typing import RawArray
 
 EPSILON, DELTA = 1.0, 1e-6
 _PEOPLE, _TABLES, _STEPS = 200, 60, 12
@@ -94,7 +96,7 @@ def families_moved(*, faulty: bool = False) -> tuple[float, float]:
     return allowed, float(np.ptp(every, axis=0).max())
 
 
-def _pedigree(*, by_child: bool) -> dict[str, NDArray[Any]]:
+def _pedigree(*, by_child: bool) -> dict[str, RawArray]:
     """Return the labels of father, mother and two affected children of every family, one after another."""
     row = np.arange(4 * _FAMILIES)
     child, father = row % 4 >= 2, row - row % 4

@@ -76,7 +76,7 @@ def jobs(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     people, csv = 2000, folder / "people.csv"
     rows = zip(np.arange(people) % 2, rng.random(people), rng.random(people), strict=True)
     csv.write_text("\n".join(["arm,a,b", *(f"{g},{a:.4f},{b:.4f}" for g, a, b in rows)]) + "\n", "utf-8")
-    test = discreet.TwoGroups(group="arm", bounds=(0, 1))
+    test = discreet.TwoGroups(group="arm", levels=(0, 1), bounds=(0, 1))
     yield "a CSV file", lambda: discreet.discover(csv, test, **_ASKED)
     bed = Simulated(people=400, variants=300).write(folder / "cohort.bed")
     yield "PLINK files", lambda: discreet.discover(bed, discreet.Allelic(), expect=_EXPECTED, **_ASKED)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
+    from discreet.typing import RawArray
 
     Floats = NDArray[np.float64]
 
@@ -81,9 +82,14 @@ def all_cases() -> list[tuple[NullCase, float | None, float | None]]:
     return [(case, share, rate) for (_, share, rate), case in known.items()]
 
 
-def run(columns: int = COLUMNS, seed: int = 1) -> Iterator[Row]:
-    """Yield one row for each case; columns are independent nulls, weighed (`Tilts`)."""
+def run(columns: int = COLUMNS, seed: int = 1, only: str = "") -> Iterator[Row]:
+    """Yield one row for each case whose name begins like `only`; columns are independent nulls (`Tilts`).
+
+    Its columns are the same whatever the other rows are.
+    """
     for place, (case, share, rate) in enumerate(all_cases()):
+        if not case.name.startswith(only):
+            continue
         rng = np.random.default_rng([seed, place])
         score, weight, basis = weighted_scores(case, min(columns, case.most), rng)
         passed = score >= -ndtri(np.array(ALPHAS) / case.sides)[:, None]
@@ -213,7 +219,7 @@ class _Drawn:
         return self.case.people
 
     @property
-    def labels(self) -> dict[str, NDArray[Any]]:
+    def labels(self) -> dict[str, RawArray]:
         return {name: np.repeat(kinds, self.case.sizes) for name, kinds in self.case.labels.items()}
 
     def _of_kinds(self, people: NDArray[np.generic]) -> NDArray[np.float64]:
@@ -285,7 +291,7 @@ def _as_z(evidence: Evidence) -> Floats:
 
 
 def _of_rows(
-    case: NullCase, names: list[str], people: NDArray[np.float64], labels: dict[str, NDArray[Any]]
+    case: NullCase, names: list[str], people: NDArray[np.float64], labels: dict[str, RawArray]
 ) -> Evidence:
     """Return the evidence of a test of whole rows: of subgroups, that of the first comes first."""
     width = case.answers if case.answers > 2 else 1

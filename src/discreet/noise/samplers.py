@@ -1,4 +1,4 @@
-"""Exact noise on the integers: geometric and Laplace without rejection, Gaussian rounded, and uniform.
+"""Exact noise on the integers: Gaussian, rounded, and the coins and digits that all samplers are made of.
 
 Coins with irrational odds: a uniform real U falls below p exactly when its binary expansion does. Sixteen
 bits of each decide all but one in 65,536 comparisons; the rest read on, to as many digits as it takes,
@@ -42,7 +42,9 @@ _UNIFORM = 64  # bits of the uniform part of Gaussian noise that are read at fir
 _RARE = 40  # digits of weight 2**j * scale > 40 become one overflow coin of probability below exp(-40)
 _BLOCK = 16  # the lowest digits, up to scale/16, are drawn together
 _FEW = 64  # up to so many draws, all digits are read at once
-_CHUNK = 1 << 16  # draws worked on at once, so that their words stay in the cache
+CHUNK = 1 << 16
+"""Draws worked on at once, so that their words stay in the cache."""
+_ONE = np.uint64(1)
 
 Digits = Callable[[int], int]
 """Maps a number of bits to floor(p * 2**bits)."""
@@ -123,18 +125,13 @@ def bernoulli_exp(
     gives the 64 bits if they exist already.
     """
     drawn = entropy.words(x.size, np.uint64) if drawn is None else drawn
-    word = _floats(drawn)
+    word = (drawn >> _ONE).view(np.int64) * 2.0  # off by 2**11: numbers with a sign convert ten times as fast
     target = np.exp(-x) * 2.0**64
-    doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12  # the conversion of a word to float may move it by 2**11
+    doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12
     heads = word < target
     for i in (np.abs(word - target) <= doubt).nonzero()[0]:
         heads[i] = _settle(int(drawn[i]), partial(exact, int(i)))
     return heads
-
-
-def _floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Return words as floats, off by less than 2**11; numbers with a sign convert ten times as fast."""
-    return (words >> np.uint64(1)).view(np.int64).astype(np.float64) * 2.0
 
 
 def _settle(word: int, exact: Callable[[int], tuple[Fraction, Fraction]]) -> bool:
@@ -171,25 +168,8 @@ def _digits(scale: Fraction) -> _Digits:
     )
 
 
-def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
-    """Return `count` draws with P(G = g) proportional to exp(-g/scale), g = 0, 1, ...; shape (count,)."""
-    check.between(scale, "scale", *SCALES)
-    return _geometrics(_prepared(scale if isinstance(scale, Fraction) else Fraction(float(scale))), count)
-
-
-def _geometrics(ready: _Prepared, count: int) -> NDArray[np.int64]:
-    """Return any number of geometric draws."""
-    if count <= _CHUNK:
-        return _geometric(ready, count)
-    out = np.empty(count, dtype=np.int64)
-    for start in range(0, count, _CHUNK):
-        part = out[start : start + _CHUNK]
-        part[:] = _geometric(ready, part.size)
-    return out
-
-
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class Prepared:
     """What is computed once for a scale.
 
     `places` of the lowest digits are drawn together, and 64 bits below `surely` keep what is proposed for
@@ -205,16 +185,17 @@ class _Prepared:
 
 
 @lru_cache(maxsize=256)
-def _prepared(scale: Fraction) -> _Prepared:
+def prepared(scale: Fraction) -> Prepared:
+    """Return what is computed once for a scale."""
     places = max(0, math.floor(math.log2(scale / _BLOCK)))
     surely, upper = floor_of_exp(2**places / scale, 64), scale / 2**places
-    return _Prepared(
+    return Prepared(
         scale, places, surely, upper, _digits(upper), cache(partial(floor_of_tanh_half, 1 / scale))
     )
 
 
-def _geometric(ready: _Prepared, count: int) -> NDArray[np.int64]:
-    """Return up to `_CHUNK` geometric draws.
+def geometrics(ready: Prepared, count: int) -> NDArray[np.int64]:
+    """Return up to `CHUNK` draws with P(G = g) proportional to exp(-g/scale).
 
     At large scales the lowest digits are drawn together: G = 2**places * H + B, H geometric of scale
     scale/2**places, B independent of it with P(B = b) proportional to exp(-b/scale), b < 2**places.
@@ -231,7 +212,7 @@ def _geometric(ready: _Prepared, count: int) -> NDArray[np.int64]:
             out[i] |= 1 << place
     for i in overflow.nonzero()[0]:
         # Memoryless: past the largest number of these digits the draw starts again.
-        rest = int(_geometric(_prepared(ready.upper), 1)[0]) if 1 << digits.places < LARGEST else 0
+        rest = int(geometrics(prepared(ready.upper), 1)[0]) if 1 << digits.places < LARGEST else 0
         out[i] = min(LARGEST, (1 << digits.places) + rest)
     if places:
         np.minimum(out, LARGEST >> places, out=out)
@@ -271,7 +252,7 @@ def _read_few(digits: _Digits, words: NDArray[np.uint16]) -> _Drawn:
     return coins[:-1].T @ digits.weights, coins[-1], tied
 
 
-def _lowest(ready: _Prepared, count: int) -> NDArray[np.int64]:
+def _lowest(ready: Prepared, count: int) -> NDArray[np.int64]:
     """Return `count` draws on [0, 2**places) with P(b) proportional to exp(-b/scale).
 
     Uniform proposals, each kept with probability exp(-b/scale), which is at least exp(-1/_BLOCK): 64 bits
@@ -301,19 +282,6 @@ def _lowest(ready: _Prepared, count: int) -> NDArray[np.int64]:
     return out
 
 
-def discrete_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
-    """Return `count` draws with P(X = x) proportional to exp(-|x|/scale); shape (count,).
-
-    Zero with probability tanh(1/(2 scale)), else a fair sign on 1 + geometric.
-    """
-    check.between(scale, "scale", *SCALES)
-    ready = _prepared(scale if isinstance(scale, Fraction) else Fraction(float(scale)))
-    size = _geometrics(ready, count) + 1
-    zero, sign = entropy.words(2 * count, np.uint16).reshape(2, count)
-    size[coins(ready.zero, zero)] = 0
-    return np.where(sign >> 15, size, -size)
-
-
 def fair(count: int) -> NDArray[np.bool_]:
     """Return `count` fair coins."""
     bits = np.unpackbits(entropy.words(-(-count // 8), np.uint8), count=count)
@@ -340,9 +308,9 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
     done = 0
     while done < count:
         missing = count - done
-        size = min(missing + missing // 2 + 16, _CHUNK)
-        whole, bits = _geometric(_prepared(Fraction(t)), size), entropy.words(size, np.uint64)
-        part = _floats(bits) * 2.0**-64
+        size = min(missing + missing // 2 + 16, CHUNK)
+        whole, bits = geometrics(prepared(Fraction(t)), size), entropy.words(size, np.uint64)
+        part = (bits >> _ONE).view(np.int64) * 2.0**-63
         # ((g - shift)^2 + (2 g + f) f) / (2 sigma^2), in place: these stay in the processor's cache.
         approximate: NDArray[np.float64] = whole.astype(np.float64) - float(shift)
         approximate *= approximate
@@ -375,22 +343,3 @@ class _Exact:
     def _at(self, i: int, f: Fraction) -> Fraction:
         g = int(self.whole[i])
         return ((g - self.shift) ** 2 + (2 * g + f) * f) / (2 * self.variance)
-
-
-def uniform_below(bound: int, count: int) -> NDArray[np.uint64]:
-    """Return `count` independent integers, exactly uniform on [0, bound), bound <= 2**64; shape (count,).
-
-    Words of just enough bits, drawn again where they reach `bound`: how often depends on `bound` and chance,
-    so give it public bounds only.
-    """
-    bound = check.whole(bound, "bound", 1, 1 << 64)
-    shift = np.uint64(64 - max(1, (bound - 1).bit_length()))
-    values = entropy.words(count, np.uint64) >> shift
-    if bound == 1:
-        return np.zeros(count, dtype=np.uint64)
-    last = np.uint64(bound - 1)
-    again = np.flatnonzero(values > last)
-    while again.size:
-        values[again] = entropy.words(again.size, np.uint64) >> shift
-        again = again[values[again] > last]
-    return values

@@ -188,6 +188,13 @@ def cohort_of(
     return Cohort(asked, columns, _HALF if share is None else check.between(share, "share", 0.001, 0.999))
 
 
+def correlated(cohort: Cohort, correlation: float | None) -> Cohort:
+    """Return the people whose columns correlate as is said; as is assumed if nothing is."""
+    if correlation is None:
+        return cohort
+    return replace(cohort, together=check.between(correlation, "correlation", 0.0, 0.99), said=True)
+
+
 def assumed_of(columns: tuple[Column, ...], assume: object) -> tuple[Column, ...]:
     """Return the columns with what is assumed of each by its name."""
     if assume is None:

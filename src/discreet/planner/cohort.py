@@ -26,6 +26,10 @@ _UNLIKE = 0.5  # standard deviations between the groups in a covariate
 TOGETHER = 0.2
 """How strongly any two columns correlate if nothing is said: those of health and survey tables do by so much,
 about. It matters to wide tables, in which the rows of some people are then far longer than those of most."""
+_UNITS = (-1.0, 2.0)
+"""Powers of ten between which the standard deviations of columns without bounds lie: years, grams a litre and
+cells a microlitre share no scale. It matters where people are too few to learn where each column lies: one
+range then suits all columns only if they are alike (docs/how-to/planning.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,18 @@ class Cohort:
         The second group's share of the people.
     together : float
         The correlation of any two columns, before their numbers are made skewed, rounded, or answers.
+    said : bool
+        Whether that correlation was said.
+    one_scale : bool
+        Whether numbers without bounds share one scale, as markers of one panel do; else each has its units.
     """
 
     test: Compare
     columns: tuple[Column, ...]
     share: float = 0.5
     together: float = TOGETHER
+    said: bool = False
+    one_scale: bool = False
 
     @property
     def largest_effect(self) -> float:
@@ -122,12 +132,13 @@ class Cohort:
         away = group.astype(np.float64) - self.share
         values = np.empty((n, effects.size // self.subgroups))
         common = math.sqrt(self.together) * rng.standard_normal(n)
-        for question, column in zip(questions, self.columns, strict=True):
+        units = 10.0 ** rng.uniform(*_UNITS, len(self.columns))
+        for question, column, unit in zip(questions, self.columns, units.tolist(), strict=True):
             latent = common + math.sqrt(1 - self.together) * rng.standard_normal(n)
             for place, own in enumerate(effects.reshape(self.subgroups, -1)):
                 rows = np.flatnonzero(inside == place)
                 filled = column.filled(away[rows], own[question.places], latent[rows], rng)
-                values[rows, question.places] = filled
+                values[rows, question.places] = filled * unit if self._in_units(column) else filled
             if column.missing:
                 values[rng.random(n) < column.missing, question.places] = np.nan
         return self._asked(values, group, self._covariates(group, rng))
@@ -152,6 +163,9 @@ class Cohort:
             subgroups=self.subgroups,
             covariates=covariates,
         )
+
+    def _in_units(self, column: Column) -> bool:
+        return column.in_units and not self.one_scale
 
     def _inside(self, n: int) -> NDArray[np.int32]:
         """Return in which subgroup each of n people is."""
@@ -201,7 +215,8 @@ def _described(kind: str, columns: Sequence[Column]) -> str:
         return f"{counted} of {kind}, {law}, {width} of the width of the bounds wide"
     places = [column.lies for column in columns if column.lies is not None]
     placed = f" and {_spread(places, 'g')} standard deviations from 0" if places else ""
-    return f"{counted} of {kind}, {law}{placed}"
+    units = ", each in units of its own" if columns[0].in_units and len(columns) > 1 else ""
+    return f"{counted} of {kind}, {law}{placed}{units}"
 
 
 def _spread(values: Sequence[float], form: str) -> str:

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from discreet import check
 from discreet.evidence.core.arguments import share as in_half
-from discreet.planner.shapes import AWAY, PLACED, SHAPES, draw_standardised
+from discreet.planner.shapes import AWAY, MEASURED, PLACED, SHAPES, draw_standardised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,6 +106,11 @@ class Column:
         if self.answers or self.bounded or self.law not in PLACED:
             return None
         return AWAY if self.centre is None else self.centre
+
+    @property
+    def in_units(self) -> bool:
+        """Whether its numbers are in units of its own: not where bounds say it, nor of counts and ratings."""
+        return not self.answers and not self.bounded and self.law in MEASURED
 
     def filled(
         self,

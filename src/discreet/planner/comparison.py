@@ -19,7 +19,7 @@ import scipy
 
 from discreet.alternative import toward
 from discreet.classical.step_up import adaptive_bh, step_up_positions
-from discreet.methods.all.budget import planned
+from discreet.methods.all.budget import may_need_ranks, planned
 from discreet.methods.all.method import measured
 from discreet.methods.method import expected
 from discreet.methods.registry import METHODS
@@ -108,6 +108,14 @@ class Comparison:
         labels = " and ".join(name for name, asked in beside.items() if asked)
         how = f"{labels} included" if test.protect == "everything" else f"but for {labels}"
         return f"Protected: all entries of a person, {how}."
+
+    def places_unsure(self, method: str) -> bool:
+        """Say whether people are too few to learn where each column of measured numbers lies."""
+        if self.setting.test.adjust is not None or not any(each.in_units for each in self.setting.columns):
+            return False
+        people = self.setting.nobody(np.zeros(self.n, dtype=np.int8), self.n)
+        rho = gaussian_budget(self.asked[method].epsilon, self.asked[method].delta)
+        return may_need_ranks(people, planned(people, rho).of(rho))
 
     def noise_on_z(self, method: str) -> float | None:
         """Return nothing: the noise of a column depends on what is learned of it."""

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from discreet.planner.record import Plan
 
 _PLANNED_AS = {("aware", "calibrated"): "calibrated", ("all", "proved"): "proved"}
-_ASSUMED = ("effects", "signals", "share", "missing", "rate", "shape", "centre", "sd", "columns")
+_ASSUMED = (
+    "effects",
+    "signals",
+    "share",
+    "missing",
+    "rate",
+    "shape",
+    "centre",
+    "sd",
+    "correlation",
+    "columns",
+)
 _EFFECTS = (0.05, 0.1, 0.2)
 _FREE = {"auto", "all", "proved", "focus"}  # methods that take none of k, dependence, cutoffs here
 

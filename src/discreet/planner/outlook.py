@@ -29,6 +29,8 @@ _OTHERWISE: dict[str, dict[str, Any]] = {
     "a fifth of the entries are missing": {"missing": 0.2},
 }
 """What else there may be where nothing is said."""
+_APART, _SEVERAL = "columns are independent", 10
+_ONE_SCALE = "all numbers are on one scale, as markers of one panel are"
 
 
 def outlook(study: Study | Comparison, method: str, sizes: tuple[float, ...]) -> Outlook:
@@ -62,6 +64,12 @@ def if_otherwise(study: Study | Comparison, methods: Sequence[str]) -> tuple[Oth
         if columns != study.setting.columns:
             changed = replace(study, setting=replace(study.setting, columns=columns))
             outcomes.append(Otherwise(words, changed.run(private[0]).power * len(study.effects)))
+    if not study.setting.said and len(study.setting.columns) >= _SEVERAL:
+        changed = replace(study, setting=replace(study.setting, together=0.0))
+        outcomes.append(Otherwise(_APART, changed.run(private[0]).power * len(study.effects)))
+    if private[0] in {"auto", "all"} and study.places_unsure(private[0]):
+        changed = replace(study, setting=replace(study.setting, one_scale=True))
+        outcomes.append(Otherwise(_ONE_SCALE, changed.run(private[0]).power * len(study.effects)))
     return tuple(outcomes)
 
 

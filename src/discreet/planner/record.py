@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _WIDTH = 12  # of the bars
 
 
+_MANY = 3  # discoveries: fewer are told with a decimal
+
+
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """What one method would find, on average over invented studies.
@@ -207,14 +210,12 @@ class Plan:
 
     def __str__(self) -> str:
         rows = [self._found(outlook) for outlook in self.outlooks]
-        takes = [self._takes(outlook) for outlook in self.outlooks]
         sizes = [f"effect {size:g}" for size in self.effects] if len(self.effects) > 1 else []
-        goal = f"{self.target:.0%}"
-        wanted = [f"people for {goal}", f"epsilon for {goal}", f"effect for {goal}"] if self.searched else []
+        takes = self._takes()
         parts = [
             _wrapped(self._words()),
             table(["method", "found", "false", "power", "", *sizes], rows),
-            table(["method", "noise on z", "FDR promised", *wanted], takes),
+            *([table(takes[0], takes[1:])] if len(takes[0]) > 1 else []),
             _wrapped(self._notes()),
         ]
         return "\n\n".join(parts)
@@ -225,8 +226,9 @@ class Plan:
             (outlook for outlook in self.outlooks if outlook.method == "bh" and outlook is not main), None
         )
         sizes = ", ".join(f"{size:g}" for size in self.effects)
-        privately = f"about {main.found:.0f} of the {self.signals:,} real effects ({METHODS[main.method]})"
-        openly = "" if free is None else f"; without privacy, about {free.found:.0f}"
+        effects = f"{self.signals:,} real effect" + ("" if self.signals == 1 else "s")
+        privately = f"about {_about(main.found)} of the {effects} ({METHODS[main.method]})"
+        openly = "" if free is None else f"; without privacy, about {_about(free.found)}"
         what = (
             f"A plan for {self.n:,} people and {self.m:,} hypotheses, {self.signals:,} of them real with "
             f"effects of {sizes} ({self.unit}). {self.assumed} Nothing was read and nothing was spent."
@@ -265,19 +267,35 @@ class Plan:
         each = [f"{power:.2f}" for power in outlook.by_effect] if len(self.effects) > 1 else []
         return [*first, f"{outlook.power:.2f} +- {outlook.error:.2f}", bar(outlook.power), *each]
 
-    def _takes(self, outlook: Outlook) -> list[str]:
-        noise = "-" if outlook.noise is None else f"{outlook.noise:.2g}"
-        promised = "none" if outlook.promised is None else f"{outlook.promised:.0%}"
-        shown = (
-            ((outlook.people, _people), (outlook.epsilon, _short), (outlook.effect, _short))
-            if self.searched
-            else ()
-        )
-        # What a method without a promise would find is no reason to choose it.
-        reached = [
-            "-" if where is None or outlook.promised is None else where.words(show) for where, show in shown
-        ]
-        return [METHODS[outlook.method], noise, promised, *reached]
+    def _takes(self) -> list[list[str]]:
+        """Return a table of what each method takes, its head first; what is the same of all is left out."""
+        each = self.outlooks
+        takes = [["method", *(METHODS[outlook.method] for outlook in each)]]
+        if any(outlook.noise is not None for outlook in each):
+            noise = ("-" if outlook.noise is None else f"{outlook.noise:.2g}" for outlook in each)
+            takes.append(["noise on z", *noise])
+        if len(takes) > 1 or any(outlook.promised != self.q for outlook in each):
+            promised = ("none" if outlook.promised is None else f"{outlook.promised:.0%}" for outlook in each)
+            takes.append(["FDR promised", *promised])
+        if self.searched:
+            goal = f"{self.target:.0%}"
+            # What a method without a promise would find is no reason to choose it.
+            reached = [
+                ["-"] * 3
+                if outlook.promised is None
+                else [
+                    "-" if where is None else where.words(show)
+                    for where, show in (
+                        (outlook.people, _people),
+                        (outlook.epsilon, _short),
+                        (outlook.effect, _short),
+                    )
+                ]
+                for outlook in each
+            ]
+            names = (f"people for {goal}", f"epsilon for {goal}", f"effect for {goal}")
+            takes += [[name, *column] for name, column in zip(names, zip(*reached, strict=True), strict=True)]
+        return [list(row) for row in zip(*takes, strict=True)]
 
     def _notes(self) -> list[str]:
         figures = f"Averages over {self.repetitions} invented studies, +- one standard error."
@@ -289,6 +307,11 @@ class Plan:
             figures += f" k = {self.k:,} for peel and oneshot."
         budget = f"epsilon = {self.epsilon:g}, delta = {self.delta:g}, q = {self.q:g}. {self.certificate}"
         return [budget, figures, *self.notes]
+
+
+def _about(found: float) -> str:
+    """Return an average number: of few, with a decimal."""
+    return f"{found:.0f}" if found >= _MANY else f"{found:.1f}".removesuffix(".0")
 
 
 def _wrapped(paragraphs: list[str]) -> str:

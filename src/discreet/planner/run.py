@@ -21,6 +21,7 @@ from discreet.planner.arguments import (
     OF_TABLES,
     cohort_of,
     columns_of,
+    correlated,
     effect_sizes,
     hypotheses_in,
     methods_to_try,
@@ -77,6 +78,7 @@ def plan(
     rate: float | None = None,
     shape: Shape | None = None,
     centre: float | None = None,
+    correlation: float | None = None,
     assume: Mapping[str, Mapping[str, object]] | None = None,
     methods: Planned | Iterable[Planned] | None = None,
     k: int | None = None,
@@ -140,7 +142,14 @@ def plan(
     centre : float, optional
         `Compare` only: the mean of the numbers in their standard deviations. Where numbers lie is learned
         within the budget if they have no bounds, which is the dearer the further from 0 they are: blood
-        pressures lie at about 8, heights at 17. If None, 4, as ages do.
+        pressures lie at about 8, heights at 17. If None, 4, as ages do. Each column is in units of its own;
+        where people are too few to learn where each of them lies, the plan also says what would be found if
+        all were on one scale.
+    correlation : float, optional
+        `Compare` only: how strongly any two columns correlate, before their numbers are skewed, rounded or
+        made into answers. It matters because the rows of some people are then far longer than those of most:
+        less is found in wide tables, and of rare answers. If None, 0.2, as health and survey tables do on
+        average, and the plan also says what would be found if columns were independent.
     assume : mapping from column to mapping, optional
         `Compare` with `columns` only: what is assumed of single columns, where it is not the same for all:
         "missing"; "rate", of the first answer or a list of the rates of all answers; "shape", "centre" and
@@ -222,9 +231,10 @@ def plan(
     everywhere = {"missing": missing, "rate": rate, "shape": shape, "centre": centre}
     if tables:
         setting = cohort_of(test, asked_columns, m, share, {**everywhere, "sd": sd}, assume)
+        setting = correlated(setting, correlation)
         signals = min(signals, setting.real_places.size)
     else:
-        refuse_unused({**everywhere, "assume": assume}, "for this test")
+        refuse_unused({**everywhere, "correlation": correlation, "assume": assume}, "for this test")
         setting = setting_of(test, sensitivity, looks, n, share, sd)
     many, few = _studies(repetitions, n, m, tables=tables, quick=quick)
     seed = check.whole(seed, "seed", 0, 2**128)

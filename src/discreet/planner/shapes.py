@@ -32,6 +32,8 @@ AWAY = 4.0
 """How far from 0 numbers lie if nothing is said, in standard deviations: ages and body mass indices do."""
 PLACED = ("normal", "heavy-tailed", "uniform")
 """The shapes that may lie anywhere; the others begin at 0."""
+MEASURED = (*PLACED, "skewed")
+"""The shapes of what is measured, each column in units of its own; counts and ratings have none."""
 
 
 def draw_standardised(

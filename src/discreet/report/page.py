@@ -14,7 +14,7 @@ from discreet.report.asked import circumstances, question, value_in_words
 from discreet.report.cite import references
 from discreet.report.markup import document, figure, folded, glossary, paragraphs, printable, section, tag
 from discreet.report.pictures import BEYOND, bands_of, deviation
-from discreet.report.rows import MOST_ROWS, rows
+from discreet.report.rows import MOST_ROWS, held, rows
 from discreet.report.words import cost, order, percent, right_guess
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ def found_section(release: Release) -> Element:
         parts += _noise(release) if len(release) < _FEWEST else []
     if release.told is not None:
         rest = " Standard errors, q-values and places are in discoveries.csv." if len(release) else ""
+        parts += [tag("p", note, class_="note") for note in (held(release),) if note]
         parts.append(tag("p", words.estimates_are(release) + rest, class_="note"))
     return section("found", "What was found", *parts)
 

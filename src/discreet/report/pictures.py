@@ -96,10 +96,11 @@ def _intervals(release: Release) -> Bands:
     numbers, told = of_discoveries(release), told_of(release)
     scale, name = np.ones(len(release)), printable(" and ".join({*numbers["effect"]}), 40)
     per = ""
-    if told.deviation is not None:
-        scale, name = told.deviation[places(told, release.indices)], "difference in standard deviations"
+    deviation = None if told.deviation is None else told.deviation[places(told, release.indices)]
+    if deviation is not None and np.isfinite(deviation).any():
+        scale, name = deviation, "difference in standard deviations"
         per = ", divided by the standard deviation of its column, so that all share one axis"
-    if not np.isfinite(scale).all() or (told.deviation is None and len({*numbers["effect"]}) > 1):
+    if not np.isfinite(scale).all() or (not per and len({*numbers["effect"]}) > 1):
         scale, name = numbers["standard_error"], "estimate in standard errors"
         per = ", divided by its standard error, for columns have units of their own"
     with np.errstate(all="ignore"):

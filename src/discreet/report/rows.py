@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5000
 _CUT = re.compile(r", cut to (-?[\d.]+(?:e[+-]?\d+)?) to (-?[\d.]+(?:e[+-]?\d+)?)")
+HELD = "Numbers beyond an end of the range that they are held in count as that end: nobody weighs too much."
 _MINUS = "\u2212"
 
 
@@ -66,8 +67,14 @@ def directions(release: Release) -> list[str] | None:
 
 
 def effect_in_words(kind: str) -> str:
-    """Return what was estimated, with what became of numbers outside the range in which they are compared."""
-    return _CUT.sub(r", in which values below \1 count as \1 and values above \2 as \2", kind)
+    """Return what was estimated, with the range in which numbers are compared."""
+    return _CUT.sub(r", numbers held between \1 and \2", kind)
+
+
+def held(release: Release) -> str:
+    """Return what it means that numbers are held in a range, where those of a discovery are; else nothing."""
+    kinds = () if release.told is None else columns(release)["effect"]
+    return HELD if any(_CUT.search(kind) for kind in kinds) else ""
 
 
 def _direction(kind: str, size: float) -> str:
@@ -132,8 +139,9 @@ def _estimates(table: dict[str, list[Any]]) -> list[_Column]:
         for size, low, high, places in numbers
     ]
     made = [_Column("Estimate, interval", estimate)]
-    if "standardised" in table:
-        sizes = [_least(_plain(size, 2), size) for size in _some(table["standardised"])]
+    standardised = _some(table.get("standardised", ()))
+    if any(map(math.isfinite, standardised)):
+        sizes = [_least("-" if math.isnan(size) else _plain(size, 2), size) for size in standardised]
         made.append(_Column("In SDs", sizes, "n index"))
     return [
         *made,

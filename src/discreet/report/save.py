@@ -60,9 +60,13 @@ def write(path: Path, content: bytes) -> Path:
 
 
 def write_all(contents: Mapping[Path, bytes]) -> tuple[Path, ...]:
-    """Write some files of a release, each as `write` does: a disk syncs several in about the time of one."""
+    """Write some files of a release, each as `write` does: a disk syncs several in about the time of one.
+
+    All are tried, whichever fails.
+    """
     with ThreadPoolExecutor(len(contents)) as pool:
-        return tuple(pool.map(write, contents, contents.values()))
+        files = [pool.submit(write, path, content) for path, content in contents.items()]
+    return tuple(file.result() for file in files)
 
 
 def make_folder(path: Path) -> None:

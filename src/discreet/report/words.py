@@ -239,6 +239,20 @@ def smallest(release: Release) -> float | None:
     return float(np.quantile(known, _BEST)) if known.size else None
 
 
+def smallest_of_ranks(release: Release) -> float | None:
+    """Return the same where scores of ranks were told, for normal numbers and groups of one size; else None.
+
+    Such a score has about the mean sqrt(3 n / pi) / 2 times the difference.
+    """
+    told, people = release.told, release.parameters.get("people")
+    if told is None or not isinstance(people, int) or "z score of ranks" not in told.effect:
+        return None
+    ranks = np.array([kind == "z score of ranks" for kind in told.effect])
+    reach = (-stdtrit(told.degrees, release.q / release.m / 2) * told.standard_error)[ranks]
+    known = reach[np.isfinite(reach)]
+    return float(np.quantile(known, _BEST)) / math.sqrt(3 * people / math.pi) * 2 if known.size else None
+
+
 def test_name(release: Release) -> str:
     """Return the name of the test that was asked, "compare" where none is recorded."""
     test = release.parameters.get("test")
@@ -266,6 +280,12 @@ def needed(release: Release) -> list[str]:
         second = (
             f"To be reported, a difference had to be about {size:.2g} times the standard deviation of its "
             "column, or more. With four times as many people, half as much would do."
+        )
+    elif (by_ranks := smallest_of_ranks(release)) is not None:
+        second = (
+            f"To be reported, a column of normal numbers had to differ by about {by_ranks:.2g} standard "
+            "deviations, or more. Ranks were compared, since people were too few to learn where each column "
+            "lies; bounds that you know beforehand spare that."
         )
     else:
         second = "More people, a larger epsilon, or fewer hypotheses would show weaker effects."

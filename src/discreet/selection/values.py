@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.noise.samplers import SCALES, discrete_laplace, rounded_gaussian
+from discreet.noise.laplace import discrete_laplace
+from discreet.noise.samplers import SCALES, rounded_gaussian
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

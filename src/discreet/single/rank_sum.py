@@ -15,7 +15,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from discreet.noise import entropy
-from discreet.noise.samplers import discrete_laplace, uniform_below
+from discreet.noise.laplace import discrete_laplace
+from discreet.noise.uniform import uniform_below
 from discreet.single.noise_law import tail
 
 if TYPE_CHECKING:

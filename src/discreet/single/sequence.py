@@ -55,8 +55,11 @@ class Sequence:
     Notes
     -----
     All that levels depend on are released p-values and decisions, so the state is public. Where `epsilon` is
-    given, "lord" keeps E[false discoveries]/E[discoveries] below q in place of the mean of the ratio. A
-    process begins with a payment of its own; tests that one person moves unequally far are paid separately.
+    given, "lord" keeps E[false discoveries] below q E[max(discoveries, 1)] in place of the mean of the ratio.
+    A process begins with a payment of its own; tests that one person moves unequally far are paid separately.
+
+    The rate is as good as the p-values. Those of "sign" are proved, and so are those of rank scores up to 100
+    people; all others are approximate, as `answer.basis` says of each.
 
     Without a ledger the state is kept in memory and nothing adds up the budget. Threads may share a sequence,
     and processes a ledger: every question gets a place of its own. A question whose draws were interrupted
@@ -336,7 +339,8 @@ class Sequence:
         promise = f"At any time at most {self.q:.0%} of them are false on average"
         if self.epsilon is not None and self.method == "lord":
             promise = (
-                f"At any time false discoveries are on average at most {self.q:.0%} of what discoveries are"
+                f"At any time false discoveries are on average at most {self.q:.0%} of discoveries, "
+                "counted as at least one"
             )
         return (
             f"{len(self._asked)} asked, {len(discoveries)} discoveries: {', '.join(discoveries) or 'none'}.\n"

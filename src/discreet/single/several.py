@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise.samplers import discrete_laplace
+from discreet.noise.laplace import discrete_laplace
 from discreet.single import rank_sum
 from discreet.single.noise_law import tail
 from discreet.single.rank_sum import MOVES, STEPS, drawn_by_rank, scores

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from discreet.noise.samplers import discrete_laplace, fair
+from discreet.noise.laplace import discrete_laplace
+from discreet.noise.samplers import fair
 from discreet.single.noise_law import tail
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from scipy.stats import binom
 
 from discreet.errors import InputError
 from discreet.noise import entropy
-from discreet.noise.samplers import fair, geometric
+from discreet.noise.laplace import geometric
+from discreet.noise.samplers import fair
 from discreet.single import rank_sum, several
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _HIDDEN = 0.25  # the share of epsilon for the hidden number: small levels make the fresh noise count for more
 _REACH = 50.0  # noise beyond so many scales has a chance below 1e-21, and is added to every tail
+_AT_ONCE = 1 << 18  # values of the noise: a few megabytes
 MOVES = {"sign": 1, "rank-sum": rank_sum.MOVES, "kruskal-wallis": rank_sum.MOVES}
 """The tests whose statistic is one number, and how far one person moves it."""
 
@@ -49,13 +51,19 @@ def scales(moves: float, epsilon: float) -> tuple[float, float]:
 
 def tail(survival: Survival, at: int, hidden: float, fresh: float) -> float:
     """Return an upper bound, to within 1e-20 and rounding, of P(statistic + fresh - hidden >= at)."""
-    up = np.arange(math.ceil(_REACH * fresh) + 1, dtype=np.float64)
-    down = np.arange(1, math.ceil(_REACH * hidden) + 1, dtype=np.float64)
     both = math.expm1(-1.0 / hidden) * math.expm1(-1.0 / fresh) / -math.expm1(-1.0 / hidden - 1.0 / fresh)
-    above = float(np.exp(-up / fresh) @ survival(at - up)) + float(
-        np.exp(-down / hidden) @ survival(at + down)
-    )
+    above = _weighed(survival, at, fresh, range(math.ceil(_REACH * fresh) + 1), -1.0)
+    above += _weighed(survival, at, hidden, range(1, math.ceil(_REACH * hidden) + 1), 1.0)
     return min(1.0, both * above * (1 + 1e-12) + 2.0 * math.exp(-_REACH))
+
+
+def _weighed(survival: Survival, at: int, scale: float, steps: range, way: float) -> float:
+    """Return the sum of exp(-i/scale) P(statistic >= at + way i): at large scales of many i, in parts."""
+    total = 0.0
+    for start in range(steps.start, steps.stop, _AT_ONCE):
+        i = np.arange(start, min(start + _AT_ONCE, steps.stop), dtype=np.float64)
+        total += float(np.exp(-i / scale) @ survival(at + way * i))
+    return total
 
 
 def of_signs(x: NDArray[np.float64], null: float, alternative: str) -> Statistic:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
-from discreet.noise.samplers import discrete_laplace
+from discreet.noise.laplace import discrete_laplace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import clipping, in_numpy, learn, method, ranks, rows, scores, sums, where
+from discreet.methods.all import clipping, in_numpy, learn, method, rows, scores, sums, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -24,8 +24,8 @@ def everywhere(patch: Any, real: Any, faulty: Any) -> None:
 
 def charged_by(patch: Any, faulty: Any) -> None:
     """Have sensitivities computed by another function, in the module that defines them too."""
-    everywhere(patch, clipping.reach_of, faulty)
-    patch.setattr(clipping, "reach_of", faulty)
+    everywhere(patch, clipping.sensitivities_of, faulty)
+    patch.setattr(clipping, "sensitivities_of", faulty)
 
 
 def question_charged_as_one_column(patch: Any) -> None:
@@ -87,7 +87,7 @@ def entries_clipped_but_not_rows(patch: Any) -> None:
 
 def squares_charged_as_sums(patch: Any) -> None:
     """Charge squares with the sensitivity of sums."""
-    real = clipping.reach_of
+    real = clipping.sensitivities_of
 
     def faulty(*args: Any, **options: Any) -> Any:
         reach = real(*args, **options)
@@ -98,7 +98,7 @@ def squares_charged_as_sums(patch: Any) -> None:
 
 def ball_of_one_radius(patch: Any) -> None:
     """Forget that two people of one group may lie on opposite sides of the ball."""
-    real = clipping.reach_of
+    real = clipping.sensitivities_of
 
     def faulty(boxes: Any, balls: Any, *given: Any, **options: Any) -> Any:
         reach = real(boxes, balls, *given, **options)
@@ -109,7 +109,7 @@ def ball_of_one_radius(patch: Any) -> None:
 
 def labels_forgotten(patch: Any) -> None:
     """Charge protected labels as if they were public."""
-    real = clipping.reach_of
+    real = clipping.sensitivities_of
     charged_by(patch, lambda *args, protected, **more: real(*args, protected=False, **more))  # noqa: ARG005
 
 
@@ -136,7 +136,7 @@ def pooled_columns_as_one(patch: Any) -> None:
 
 def sizes_of_all_columns_as_of_one(patch: Any) -> None:
     """Charge the histogram of all columns together as if a person had an entry in one of them."""
-    _less(patch, ranks, lambda *_: True, 0.5)
+    _less(patch, method, lambda _, unit: unit == 1.0, 0.5)  # counts; sums are told in parts of one
 
 
 def scores_one_by_one(patch: Any) -> None:
@@ -147,7 +147,7 @@ def scores_one_by_one(patch: Any) -> None:
 
 def shares_that_differ_forgotten(patch: Any) -> None:
     """Charge every column as if all had the mean share."""
-    real = clipping.pull_of
+    real = clipping.largest_labels
 
     def faulty(shares: Any, positive: Any) -> Any:
         return real(np.full(shares.size, shares.mean()), positive)
@@ -203,7 +203,7 @@ def dropped_by_exact_sums(patch: Any) -> None:
     def faulty(people: Any, *given: Any) -> Any:
         contrast, found = real(people, *given)
         there = ~np.isnan(people.values).all(axis=0)
-        return replace(contrast, left=contrast.left & there), found
+        return replace(contrast, active=contrast.active & there), found
 
     patch.setattr(method, "staged", faulty)
 
@@ -222,13 +222,17 @@ def two_centres_without_a_ball(patch: Any) -> None:
         return np.where(positive, 0.0, np.clip(contrast / np.maximum(size, 1e-9), -3.0, 3.0))
 
     everywhere(patch, clipping.clear_difference, faulty)
-    everywhere(patch, clipping.can_be_apart, lambda *_: True)
+    everywhere(patch, clipping.two_centres_are_free, lambda *_: True)
 
 
 def two_centres_charged_as_one(patch: Any) -> None:
     """Forget that entries around two centres are larger by the distance of these."""
-    real = clipping.reach_by
-    everywhere(patch, real, lambda people, known: real(people, replace(known, apart=0 * known.apart)))
+    real = clipping.row_sensitivities
+
+    def of_one_centre(people, known):
+        return real(people, replace(known, difference=0 * known.difference))
+
+    everywhere(patch, real, of_one_centre)
 
 
 FAULTS = (

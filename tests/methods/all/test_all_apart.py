@@ -28,8 +28,8 @@ def rng(monkeypatch):
 
 def moved_range(known):
     """Return the rows of both groups, what is cut moving with their centre."""
-    second = known.shares * known.apart
-    return known.rows.moved_by(-second), known.rows.moved_by(known.apart - second)
+    second = known.shares * known.difference
+    return known.rows.moved_by(-second), known.rows.moved_by(known.difference - second)
 
 
 def test_what_is_cut_is_moved_too():
@@ -53,7 +53,7 @@ def test_no_entry_is_too_large():
     """Centres far apart are moved as far as entries have room."""
     rows = Rows(np.array([0.5]), np.array([20.0]), 15.0, *np.zeros((3, 1), dtype=bool))
     known = object.__new__(Learned)
-    for name, given in (("rows", rows), ("shares", np.array([0.5])), ("apart", np.array([90.0]))):
+    for name, given in (("rows", rows), ("shares", np.array([0.5])), ("difference", np.array([90.0]))):
         object.__setattr__(known, name, given)
     for side in known.sides:
         assert np.abs(side.whole(np.array([[0.0], [1.0]])).astype(int)).max() <= LARGEST

@@ -93,9 +93,10 @@ def test_files_are_held_by_their_people_and_columns_alone(tmp_path, monkeypatch,
         lines = [f"{i % 2},{i},{'0' * width}1,3" for i in range(rows)]
         path = tmp_path / "people.csv"
         path.write_text("\n".join(["g,a,b,c", *lines]) + "\n")
-        test = discreet.RankSum(group="g")
+        test = discreet.RankSum(group="g", levels=(0, 1))
         assert (gathered(path, test, person=None, columns=None) is not None) == held
-        assert gathered(path, discreet.Compare(group="g"), person=None, columns=None) is not None
+        test = discreet.Compare(group="g", levels=(0, 1))
+        assert gathered(path, test, person=None, columns=None) is not None
 
 
 def test_people_in_neither_group_have_no_entries():

@@ -49,7 +49,7 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     found = moved(2, method, tables)
     assert max(found.values()) <= audit.ROOM, found
     learned = {"learn_groups", "learn_where", "learn_means"}
-    every = {*learned, "learn_missing", "learn_norms", "learn", "_differences", "_with_remains", *audit.MAIN}
+    every = {*learned, "learn_missing", "learn_norms", "learn", "_differences", "_with_retained", *audit.MAIN}
     names = {
         "all": every | {"staged", "sums of a stage", "columns_alike"},
         "proved": {*learned, "tell_in_stages", *audit.PROVED},

@@ -10,8 +10,8 @@ from budget import assert_mean_at_most, must_fail
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import method, ranks, sums
 from discreet.methods.all.budget import each_located, where_share
-from discreet.methods.all.method import ready_all
-from discreet.methods.all.ranks import RANKS, by_ranks, columns_alike
+from discreet.methods.all.method import columns_alike, ready_all
+from discreet.methods.all.ranks import RANKS, by_ranks
 from discreet.methods.all.record import Groups
 from discreet.methods.method import Parameters
 

@@ -9,11 +9,10 @@ from discreet.evidence.core.people import People, Question
 from discreet.methods.all import learn, spread, sums
 from discreet.methods.all.clipping import Ball
 from discreet.methods.all.method import ready_all
-from discreet.methods.all.record import Remains
+from discreet.methods.all.record import Retained, retained_of
 from discreet.methods.all.rows import FINE, Columns, Rows, Scaling, can_be_cut
-from discreet.methods.all.spread import remains_of
 from discreet.methods.all.sums import with_noise
-from discreet.methods.all.where import remaining
+from discreet.methods.all.where import retained_sums
 from discreet.methods.method import Parameters
 
 COLUMNS = 30
@@ -58,7 +57,7 @@ def test_sums_are_of_weights_times_shares(radius):
     rules = rows.rules(scaling, columns)
     ball = Ball(radius, FINE)
     signed = np.ones(m, dtype=bool)
-    found = remaining(values, group, [rules] * 3, signed, cut, cut, ball)
+    found = retained_sums(values, group, [rules] * 3, signed, cut, cut, ball)
     whole = sums.whole_numbers(values, scaling, columns, rows).astype(float)
     weight = ball.weight(np.linalg.norm(whole, axis=1))
     inside = (np.abs(values[:, 1:]) < 1).sum(axis=1) / (m - 1)
@@ -83,12 +82,12 @@ def test_little_noise_tells_what_is_left():
     """Of the second group half as much: the difference is told, and what is not known of it is small."""
     people = np.array([8_000.0, 2_000.0])
     total = np.array([[0.9 * 8_000, 0.05 * 8_000], [0.35 * 2_000, 0.2 * 2_000]]) * FINE
-    found = remains_of(with_noise(total.astype(np.int64), FINE, 1.0, 1 / FINE), people, 0.87, cut=True)
+    found = retained_of(with_noise(total.astype(np.int64), FINE, 1.0, 1 / FINE), people, 0.87, cut=True)
     assert found.gap == pytest.approx(0.35 - 0.9, abs=0.02)
     assert found.unsure < 0.02
-    assert found.inside[0] == pytest.approx(0.9 / 0.95, abs=0.03)
-    assert found.inside[1] == pytest.approx(0.35 / 0.55, abs=0.05)
-    vague = remains_of(with_noise(total.astype(np.int64), FINE, 1e-7, 1 / FINE), people, 0.87, cut=True)
+    assert found.within_range[0] == pytest.approx(0.9 / 0.95, abs=0.03)
+    assert found.within_range[1] == pytest.approx(0.35 / 0.55, abs=0.05)
+    vague = retained_of(with_noise(total.astype(np.int64), FINE, 1e-7, 1 / FINE), people, 0.87, cut=True)
     assert abs(vague.gap) < 0.1
     assert vague.unsure > 0.2
 
@@ -125,8 +124,8 @@ def test_groups_of_which_less_is_left_do_not_differ(rng, invent):
 @pytest.mark.slow
 def test_as_much_left_of_both_groups_is_caught(rng, monkeypatch):
     """Wrong twin: as if clipping and cutting took the same from both."""
-    monkeypatch.setattr(learn, "remains_of", lambda *_, **__: Remains())
-    monkeypatch.setattr(spread, "unlike_inside", lambda *_: 0.0)
+    monkeypatch.setattr(learn, "retained_of", lambda *_, **__: Retained())
+    monkeypatch.setattr(spread, "unlike_within_range", lambda *_: 0.0)
     assert small(rng, wider) > 0.06
 
 
@@ -145,5 +144,5 @@ def test_columns_that_alone_are_wider_in_one_group_do_not_differ(rng):
 @pytest.mark.slow
 def test_ranges_that_are_too_narrow_are_caught(rng, monkeypatch):
     """Wrong twin: as if as many numbers of both groups were inside of every range."""
-    monkeypatch.setattr(spread, "unlike_inside", lambda *_: 0.0)
+    monkeypatch.setattr(spread, "unlike_within_range", lambda *_: 0.0)
     assert small(rng, some_wider, runs=50, share=0.3, level=0.001, columns=COLUMNS // 3) > 0.01

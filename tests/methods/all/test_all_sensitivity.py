@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import where
-from discreet.methods.all.clipping import Ball, Balls, pull_of, reach_of
+from discreet.methods.all.clipping import Ball, Balls, largest_labels, sensitivities_of
 from discreet.methods.all.learn import learn_norms
 from discreet.methods.all.rows import FINE, PARTS, Columns, Rows, boxes_of
 from discreet.methods.all.sums import row_lengths
@@ -73,7 +73,7 @@ def test_no_row_lies_outside_of_its_boxes(drawn):
             continue
         some = whole[:, part]
         length = np.linalg.norm(some, axis=1).max()
-        assert widest(some) <= box.apart * ROOM
+        assert widest(some) <= box.diameter * ROOM
         assert length <= box.radius * ROOM
         assert np.linalg.norm(some**2, axis=1).max() <= box.squares * ROOM
         assert np.abs(some).max() <= box.entry * ROOM
@@ -81,7 +81,7 @@ def test_no_row_lies_outside_of_its_boxes(drawn):
         cut = 1 + some.shape[1]
         assert box.radius <= length * (1 + 1e-9) + cut
         if not rows.answers[part].any():
-            assert box.apart <= widest(some) * (1 + 1e-9) + 2 * cut
+            assert box.diameter <= widest(some) * (1 + 1e-9) + 2 * cut
 
 
 @given(tables())
@@ -173,7 +173,7 @@ def test_one_person_moves_the_sums_within_reach(drawn, shares, first, second, pr
             for wide, box in zip((first, second), boxes, strict=True)
         )
     )
-    reach = reach_of(boxes, balls, pull_of(part / PARTS, rows.positive), protected=protected)
+    reach = sensitivities_of(boxes, balls, largest_labels(part / PARTS, rows.positive), protected=protected)
     every = rows.whole(every_row(people))
     nobody = np.zeros((1 if protected else 0, len(people)))  # in neither group
     clipped = np.vstack([balls.clip(every, rows.positive), nobody])
@@ -202,7 +202,7 @@ def test_the_reach_of_a_ball_is_reached(many, answers):
     # A ball that this row just fills, whatever room is left for one entry.
     ball = Ball(entry * math.sqrt(many) * (1 + 1e-9), entry)
     balls = Balls(ball, Ball(math.inf, 1.0)) if answers else Balls(Ball(math.inf, 1.0), ball)
-    reach = reach_of(boxes, balls, ((0.25, 0.25), (0.75, 0.75)), protected=False)
+    reach = sensitivities_of(boxes, balls, ((0.25, 0.25), (0.75, 0.75)), protected=False)
     clipped = balls.clip(row, rows.positive)
     moved = np.linalg.norm(clipped[0] - clipped[2 if answers else 1])
     near = 0.999 if many > 5 else 0.9  # of few entries, one leaves less room for the others

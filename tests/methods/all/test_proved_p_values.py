@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from budget import assert_mean_at_most, must_fail
-from discreet.methods.all.proved.p_values import Told, proved_p_values
+from discreet.methods.all.proved.p_values import NoisySums, proved_p_values
 from discreet.methods.all.record import Noisy
 
 LEVELS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
@@ -39,7 +39,7 @@ def told(v, k, share, **changes):
         "high": np.float64(1.0),
         "two_valued": np.array(False),
     }
-    return Told(**fields | changes)
+    return NoisySums(**fields | changes)
 
 
 def arrangements(v, k, f):
@@ -154,7 +154,7 @@ def test_null_columns_with_missing_entries():
         return noisy(values + rng.normal(size=np.shape(values)) * deviation, deviation**2)
 
     zeros = np.zeros(m)
-    column = Told(
+    column = NoisySums(
         drawn((y - share) @ v),
         drawn((y - share) @ here),
         drawn(v.sum(axis=0)),
@@ -209,7 +209,7 @@ def test_how_near_it_is():
     n, noise = 10_000, 200.0
     squares = n / 12
     z = np.array([3.0, 4.5, 6.0])
-    column = Told(
+    column = NoisySums(
         noisy(z * np.sqrt(noise + squares / 4), noise),
         noisy(np.zeros(3), 400.0),
         noisy(np.full(3, 20.0), 400.0),

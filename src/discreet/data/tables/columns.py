@@ -33,20 +33,9 @@ if TYPE_CHECKING:
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
-_YES_OF = {
-    frozenset({yes, no}): yes
-    for yes, no in (
-        *(("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0")),
-        *(
-            ("ja", "nein"),
-            ("j", "n"),
-            ("oui", "non"),
-            ("sí", "no"),
-            ("si", "no"),
-            ("sim", "não"),
-            ("ja", "nej"),
-        ),
-    )
+_PAIRS = "yes/no y/n true/false t/f 1/0 ja/nein j/n oui/non sí/no si/no sim/não ja/nej"
+_YES_OF: dict[frozenset[str], str] = {
+    frozenset(pair.split("/")): pair.split("/")[0] for pair in _PAIRS.split()
 }
 LABELLED = (("group", "levels"), ("stratum", "strata"), ("within", "levels_within"))
 """What tests call the columns that say which group somebody is in, and their levels."""

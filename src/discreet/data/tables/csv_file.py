@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.source import Table
+    from discreet.typing import RawArray
 
 # What stands for nothing in a text file: Arrow's list, spelled out so that it stays.
 MISSING = (
@@ -70,7 +71,7 @@ class CsvSource:
         """Return the same, these columns read as text, and these words of others as missing."""
         return replace(self, text=text, missing=missing or {})
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, RawArray]]:
         """Yield the wanted columns in blocks: floats, or objects for text."""
         for lines in blocks_of_lines(self.header, _BLOCK):
             lines.check(self.separator)

@@ -21,19 +21,23 @@ _SHOWN, _OFFERED = 5, 8  # names in a message: of columns that are not numbers, 
 def not_numbers_in(source: CsvSource, line: int, text: Sequence[str], numbers: Sequence[str]) -> InputError:
     """Return the error that names columns that are not numbers, a line of the first, and what to do."""
     name, *more = text
-    also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
-    also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
     options = " ".join(f"--columns {shlex.quote(number)}" for number in numbers)
     choice = f"; or test the others: {options}, in Python columns={list(numbers)!r}"
     choice = choice if 0 < len(numbers) <= _OFFERED else "; or name the columns to test"
     comma = "Are there decimal commas? Then --decimal ,. "
     return InputError(
-        f"{source.path}: column {name!r}, line {line:,}: not a number{also}. "
+        f"{source.path}: column {name!r}, line {line:,}: not a number{nor_in(more)}. "
         f"{comma if source.separator != ',' and source.decimal != ',' else ''}CSV declares no types: what is "
         f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). If the entry "
         f"stands for a missing one, say so: --missing WORD; else mend it, as marks between thousands, units "
         f"and % are no part of a number; {declare(name)}{choice}"
     )
+
+
+def nor_in(more: Sequence[str]) -> str:
+    """Return which other columns are not numbers either, in words."""
+    also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
+    return also + (f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else "")
 
 
 def no_separator(path: Path) -> InputError:

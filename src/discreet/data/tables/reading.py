@@ -19,7 +19,6 @@ from discreet.data.source import EXCEL, TEXT, Source, Table, as_table, hashed
 from discreet.data.tables.arrays import ArraySource, is_missing
 from discreet.data.tables.columns import asked_levels, check_levels, choose
 from discreet.data.tables.dictionary import Dictionary, DocumentedSource, in_codes
-from discreet.data.tables.numeric import asked_numbers, check_numbers
 from discreet.data.tables.person import Person, one_row_each
 from discreet.errors import DiscreetError, InputError, no_column
 
@@ -85,10 +84,9 @@ class Tables(Source):
         if name.endswith((".parquet", ".pq", *TEXT, *EXCEL)):
             return ""
         try:
-            folder = path.is_dir()
+            if path.is_dir():
+                return ""
         except (OSError, ValueError):  # no path that can be: said when it is opened
-            return ""
-        if folder:
             return ""
         from discreet.data.tables import arrow_data, labelled
         from discreet.data.tables.readers import package_of, reader_of
@@ -101,7 +99,13 @@ class Tables(Source):
         """Refuse a level that the table's own type does not have, and a test on families."""
         if test.sources == ("genotypes",):
             raise InputError(f"{type(test).__name__} reads PLINK files, which say who is whose parent")
-        check_numbers(self.opened.columns, asked_numbers(test))
+        texts = {c.name for c in self.opened.columns if c.kind == "text" and c.declared and c.levels is None}
+        for name, role in test.numbers_beside.items():
+            if name in texts:
+                raise InputError(
+                    f"column {name!r} is text, and is read as numbers here ({role}): name another column, or "
+                    "make it one of numbers"
+                )
         if asked := asked_levels(test, columns):
             check_levels(self.opened.columns, asked)
             missing: Any = self.table.missing or ()
@@ -315,7 +319,17 @@ def _open_file(path: Path, table: Table) -> TableSource:
         return _in_memory(read_by(reader, path))
     raise InputError(
         f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, "
-        ".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files"
+        f".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files{_database(path)}"
+    )
+
+
+def _database(path: Path) -> str:
+    """Return what to do with a database, whose tables have names that nobody said."""
+    if path.suffix.lower() not in {".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"}:
+        return ""
+    return (
+        ". A database holds several tables: in Python, give discover the one that is meant, such as "
+        f"duckdb.connect({path.name!r}).table('people'), or save it: COPY people TO 'people.parquet'"
     )
 
 

@@ -18,6 +18,7 @@ from discreet.data.tables.arrays import rows_at_a_time
 from discreet.data.tables.column import Column, declare
 from discreet.data.tables.columns import unique
 from discreet.data.tables.csv_file import MISSING
+from discreet.data.tables.csv_refusals import nor_in
 from discreet.errors import InputError, missing_extra, perhaps
 
 if TYPE_CHECKING:
@@ -71,25 +72,40 @@ class SheetSource:
                     raise InputError(f"{self.path}: row {place:,}: an entry beyond the last named column")
                 if not any(map(_is_filled, row)):
                     raise InputError(f"{self.path}: row {place:,} is empty: remove it if it is nobody's")
-            yield {
-                name: self._objects(part, at) if name in self.text else self._numbers(part, at, name, first)
-                for name, at in places.items()
-            }
+            batch: dict[str, RawArray] = {}
+            wrong: dict[str, int] = {}  # rows of the first cells that hold no number
+            for name, at in places.items():
+                if name in self.text:
+                    batch[name] = self._objects(part, at)
+                    continue
+                numbers, row = self._numbers(part, at, name)
+                batch[name] = numbers
+                if row is not None:
+                    wrong[name] = first + row + 2
+            if wrong:
+                raise self._not_numbers(wrong)
+            yield batch
 
-    def _numbers(self, rows: list[list[Any]], at: int, name: str, first: int) -> NDArray[np.float64]:
+    def _numbers(self, rows: list[list[Any]], at: int, name: str) -> tuple[NDArray[np.float64], int | None]:
+        """Return the numbers of a column, and the first row without one, if there is such a row."""
         result, words = np.empty(len(rows)), self.missing.get(name, ())
         for place, row in enumerate(rows):
             cell = row[at]
             number = np.nan if isinstance(cell, str) and cell.strip(" \t") in words else number_in(cell)
             if number is None:
-                raise InputError(
-                    f"{self.path}: column {name!r}, row {first + place + 2:,}: not a number. A worksheet "
-                    "declares no types: what is tested without levels must be numbers, or missing (empty, "
-                    "NA, NaN, n/a, an error). If the cell stands for a missing one, say so: --missing WORD; "
-                    f"{declare(name)}"
-                )
+                return result, place
             result[place] = number
-        return result
+        return result, None
+
+    def _not_numbers(self, wrong: Mapping[str, int]) -> InputError:
+        """Return the error that names columns that are not numbers, a row of the first, and what to do."""
+        name, *more = wrong
+        return InputError(
+            f"{self.path}: column {name!r}, row {wrong[name]:,}: not a number{nor_in(more)}. A worksheet "
+            "declares no types: what is tested without levels must be numbers, or missing (empty, NA, NaN, "
+            "n/a, an error). If the cell stands for a missing one, say so: --missing WORD; "
+            f"{declare(name)}"
+        )
 
     @staticmethod
     def _objects(rows: list[list[Any]], at: int) -> RawArray:

@@ -50,11 +50,6 @@ class Grouped(Test):
         check_protect(self.protect)
         only_replace(self.adjacency, PUBLIC_PEOPLE)
 
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The columns that say who is in which group, where that is not protected."""
-        return () if self.protect == "everything" else self.labels
-
 
 @dataclass(frozen=True, slots=True)
 class Groups:

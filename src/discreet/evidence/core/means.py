@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.groups import Groups, Strata
     from discreet.evidence.core.invented import Invented
-    from discreet.typing import Bounds, Levels, Protect, Tail
+    from discreet.typing import Bounds, Levels, Protect, RawArray, Tail
 
     Floats = NDArray[np.float64]
 
@@ -204,7 +204,7 @@ def _of_coins(people: int, coin: float, pull: float, clip: float) -> tails.Survi
     return tails.least(power, tails.tilted_sum(coin), partial(tails.near_normal, coin))
 
 
-def invented_difference(test: Means, z: NDArray[Any], people: Invented, strata: int) -> Evidence:
+def invented_difference(test: Means, z: RawArray, people: Invented, strata: int) -> Evidence:
     """Put everyone in the middle of the bounds but for a contrast of z standard errors, strata alike."""
     n, first, second = people.n, people.first, people.second
     actual = people.sd or test.sd or 0.5

@@ -105,8 +105,20 @@ class Test:
 
     @property
     def public_labels(self) -> tuple[str, ...]:
-        """Those of `labels` that nobody is protected from: neighbours share them."""
-        return ()
+        """Those of `labels` that neighbours share: all of them, where only columns are protected."""
+        return self.labels if getattr(self, "protect", None) == "columns" else ()
+
+    @property
+    def numbers_beside(self) -> Mapping[str, str]:
+        """The columns read as numbers beside those tested, and as what: a partner, an event, a covariate."""
+        partner, event, adjust = (getattr(self, name, None) for name in ("partner", "event", "adjust"))
+        roles = {partner: "partner"} if isinstance(partner, str) else {}
+        events = cast("Mapping[str, str]", event).values() if isinstance(event, Mapping) else [event]
+        roles |= {name: "event" for name in events if isinstance(name, str)}
+        if isinstance(adjust, Mapping):
+            pairs = cast("Mapping[str, Any]", adjust).items()
+            roles |= {name: "covariate with bounds" for name, given in pairs if _are_bounds(given)}
+        return roles
 
     def in_words(self) -> str:
         """Return what it asks of every column: what is compared, of whom, in which direction and bounds."""
@@ -214,6 +226,14 @@ class Test:
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:  # noqa: ARG003
         """Return this test, with a few options each, on null columns: the rows of the type-I table."""
         return ()
+
+
+def _are_bounds(given: Any) -> bool:
+    """Say whether a covariate is given by bounds: two numbers, not 0 and 1 or the like, which are answers."""
+    if not isinstance(given, (list, tuple)) or len(cast("Sequence[Any]", given)) != 2:
+        return False
+    low, high = cast("Sequence[Any]", given)
+    return isinstance(low, (int, float)) and isinstance(high, (int, float)) and abs(high - low) != 1
 
 
 _WORDS = {"partner": "with", "trait": "trait", "null": "against", "stratum": "by", "test": "with"}

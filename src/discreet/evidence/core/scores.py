@@ -188,16 +188,27 @@ def nuisance_score_map(
     clip: float,
     *,
     grow: float = 0.0,
+    multiple: float = 1.0,
+    paid: float = math.inf,
 ) -> NuisanceScoreMap:
-    """Return the score map with one tail bound for each knot, valid from the knot before to the one after."""
-    score_maps = tuple(
-        score_map(survival, influence, clip, grow=grow, multiple=1.0) for survival in survivals
-    )
+    """Return the score map with one tail bound for each knot, valid from the knot before to the one after.
+
+    P(score >= s) is at most `multiple` times the normal tail. From one knot to the next a score rises by no
+    more than what makes `move` larger by `paid` times the influence.
+    """
+    score_maps = [
+        score_map(survival, influence, clip, grow=grow, multiple=multiple) for survival in survivals
+    ]
+    distances = np.diff(knots)
+    for place, distance in enumerate(distances.tolist()):
+        most = score_maps[place].scores + paid * influence * distance
+        after = score_maps[place + 1]
+        score_maps[place + 1] = replace(after, scores=np.minimum(after.scores, most))
     height = np.stack([each.scores for each in score_maps])
-    gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / np.diff(knots)
+    gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / distances
     move = max(each.move(influence, grow) for each in score_maps) + float(np.max(gap))
     # Rounding in the weighted mean is far below one part in 10^9.
-    return NuisanceScoreMap(np.array(knots, dtype=np.float64), score_maps, move * (1 + 1e-9))
+    return NuisanceScoreMap(np.array(knots, dtype=np.float64), tuple(score_maps), move * (1 + 1e-9))
 
 
 def ceiling_for(ceiling: float | None, n: float) -> float:

@@ -2,13 +2,15 @@
 
 Half of the thirty settings have normal numbers and answers, as the planner assumes. The others are as data
 are: the planner is given that numbers are skewed, counts or heavy in the tails, as a user could say it, but
-each column has a law of its own. Columns are independent, or half of their variance is common to all of them;
-the planner is not told which, and takes any two to be weakly correlated. To these come wide tables, and
-tables that are not the planner's own (`lifelike`).
+each column has a law of its own. Columns are independent, which the planner is told where they are normal or
+answers. Of the others it is told nothing, and takes any two to be weakly correlated, whether they are
+independent or half of their variance is common to all of them. To these come wide tables, and tables that are
+not the planner's own (`lifelike`).
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +28,7 @@ from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -83,11 +86,12 @@ class Setting:
             "rate": self.rate,
             "shape": self.stated_shape,
             "centre": self.centre,
+            "correlation": 0.0 if self.shape in {"normal", "yes/no"} else None,
         }
 
     @property
     def stated_shape(self) -> Shape | None:
-        """What the planner is given of the numbers, as a user could: their shape by name, no correlation."""
+        """What the planner is given of the numbers, as a user could: their shape by name."""
         if self.answers:
             return None
         return "normal" if self.shape == "correlated" else cast("Shape", self.shape)
@@ -164,6 +168,8 @@ def invented(setting: Setting, rng: np.random.Generator) -> People:
         return people
     shift = np.where((people.group == 1)[:, None], effects, 0.0)
     values = _shaped(setting.shape, shift, rng)
+    if setting.shape != "counts":  # everything else is measured, each column in units of its own
+        values = values * np.exp(rng.normal(0.0, np.log(10.0), setting.m))
     return replace(people, values=np.where(np.isnan(people.values), np.nan, values))
 
 
@@ -188,11 +194,27 @@ def _shaped(shape: str, shift: NDArray[np.float64], rng: np.random.Generator) ->
 
 
 def run(
-    settings: Sequence[Setting | lifelike.Setting], releases: int, tick: Callable[[int], None], seed: int = 0
+    settings: Sequence[Setting | lifelike.Setting],
+    releases: int,
+    tick: Callable[[int], None],
+    seed: int = 0,
+    kept: Path | None = None,
 ) -> list[Result]:
-    """Return the prediction of each setting beside what releases of the default find."""
+    """Return the prediction of each setting beside what releases of the default find.
+
+    With `kept`, a file that need not exist, results are written there as they come, and those that an earlier
+    run left there are read: a long run may stop and go on.
+    """
     results: list[Result] = []
+    before: dict[str, tuple[float, float, float]] = (
+        {} if kept is None or not kept.exists() else json.loads(kept.read_text("utf-8"))
+    )
     for place, setting in enumerate(settings):
+        name = f"{setting} ({releases} releases, seed {seed})"
+        if name in before:
+            results.append(Result(setting, *before[name]))
+            tick(1)
+            continue
         entries = setting.n * setting.m
         each = releases * (_MORE if setting.signals < _FEW else 1)
         each = max(2, each // _LESS) if entries > _LARGE else each
@@ -214,6 +236,9 @@ def run(
             powers.append(power_and_fdp(discoveries, setting.signals)[0])
         error = float(np.std(powers, ddof=1) / np.sqrt(each))
         results.append(Result(setting, planned["auto"].power, float(np.mean(powers)), error))
+        if kept is not None:
+            before[name] = results[-1].predicted, results[-1].realised, error
+            kept.write_text(json.dumps(before, indent=1), "utf-8")
         tick(1)
     return results
 

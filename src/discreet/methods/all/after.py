@@ -103,7 +103,7 @@ class Tested:
 
 def results(
     alternative: Alternative,
-    known: Learned,
+    learned: Learned,
     measured: Measured,
     contrasts: NDArray[np.float64],
     noise: NDArray[np.float64],
@@ -113,101 +113,101 @@ def results(
     The contrast is corrected for the second group's true share, and for missing entries that depend on the
     group where the mean of the others is not 0. The variance of all corrections is in that of z.
     """
-    rows, f = known.rows, known.shares
-    n = known.groups.people
-    present = np.minimum(np.maximum(known.means.present, 1.0), n)
-    weight, shift = known.weight, rows.shift / FINE
-    of_answers = kept_of(known, measured)
+    rows, f = learned.rows, learned.shares
+    n = learned.groups.people
+    present = np.minimum(np.maximum(learned.means.present, 1.0), n)
+    weight, shift = learned.weight, rows.shift / FINE
+    of_answers = kept_of(learned, measured)
     weights, kept = of_answers.weights, np.where(rows.positive, of_answers.given, weight)
-    group_weights, remains = known.group_weights, known.remains
-    lacking, lever, also = known.contrast_of_centres(group_weights)
+    group_weights, retained = learned.group_weights, learned.retained
+    centres_apart, lever, sums_of_centres = learned.contrast_of_centres(group_weights)
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
-    sums = measured.sums.sums - shift * weight * n + also
+    sums = measured.sums.sums - shift * weight * n + sums_of_centres
     mean, doubt = sums / present, measured.sums.deviation / present
     contrasts = contrasts - shift * weights.excess
     # Among those present another share may be in the second group.
-    part = np.clip(f + known.uneven / present, 0.5 * known.share, 0.5 + 0.5 * known.share)
-    there = ((1 - part) * present, part * present)
-    apart = _apart(known, contrasts - lacking, mean, noise)
+    part = np.clip(f + learned.uneven / present, 0.5 * learned.share, 0.5 + 0.5 * learned.share)
+    group_sizes = ((1 - part) * present, part * present)
+    difference = _difference_of_means(learned, contrasts - centres_apart, mean, noise)
     # Rather too much than too little is taken to be left of answers, for their variance grows with it.
     left = np.minimum(kept * (1 + of_answers.error), weight)
-    answers = squares_of_answers(rows, weight, there[0] + there[1], mean, doubt, left)
-    spread = spread_of(known, measured, group_weights, there, mean, apart, answers)
+    answers = squares_of_answers(rows, weight, group_sizes[0] + group_sizes[1], mean, doubt, left)
+    spread = spread_of(learned, measured, group_weights, group_sizes, mean, difference, answers)
     first, second = (
         np.where(rows.positive, *left) for left in zip(of_answers.of_given, group_weights, strict=True)
     )
-    excess = excess_of(there, (first, second), f)
+    excess = excess_of(group_sizes, (first, second), f)
     # What is left of answers that were given is not what is left of people: less where more are given.
-    tilted_answers = shift * weight * (excess - excess_of(there, of_answers.of_people, f))
+    tilted_answers = shift * weight * (excess - excess_of(group_sizes, of_answers.of_people, f))
     contrasts = contrasts - tilted_answers
     # With what numbers beyond their range add: about as much in all columns as all of them together say.
-    may_be = can_be_cut(known.columns, known.scaling, rows)
-    inside = [np.where(may_be, share, 1.0) for share in remains.inside]
-    usual = excess_of(there, (first * inside[0], second * inside[1]), f)
-    own = excess_of(there, (first * spread.inside[0], second * spread.inside[1]), f)
+    may_be = can_be_cut(learned.columns, learned.scaling, rows)
+    within_range = [np.where(may_be, share, 1.0) for share in retained.within_range]
+    usual = excess_of(group_sizes, (first * within_range[0], second * within_range[1]), f)
+    own = excess_of(group_sizes, (first * spread.within_range[0], second * spread.within_range[1]), f)
     trust = 1 / (1 + np.square(spread.vague / _CUT))
     cut = usual + trust * (own - usual)
     beyond = np.square(f * (1 - f) * present) * (trust * np.square(spread.vague) + np.square(spread.narrow))
-    unknown = known.uneven_variance
-    kept_inside = weight * ((1 - f) * inside[0] + f * inside[1])
-    tilted = np.where(rows.positive, 0.0, f * (1 - f) * present * remains.unsure / kept_inside) ** 2
+    unknown = learned.uneven_variance
+    kept_within_range = weight * ((1 - f) * within_range[0] + f * within_range[1])
+    tilted = np.where(rows.positive, 0.0, f * (1 - f) * present * retained.unsure / kept_within_range) ** 2
     extra = (
         mean**2 * (unknown + tilted + beyond)
         + lever**2 * unknown
         + doubt**2 * (np.maximum(excess**2, cut**2) + unknown + tilted + beyond)
         + shift**2 * weights.variance
         + np.square(_ROUGH * tilted_answers)
-        + np.where(rows.positive, 0.0, np.square(f * (1 - f) * present * weight * _drift_of(known)))
+        + np.where(rows.positive, 0.0, np.square(f * (1 - f) * present * weight * _drift_of(learned)))
     )
     # Centres are compared: where more of one group's numbers are cut, its mean is less far from 0.
     contrast = contrasts - mean * cut
     variance = spread.variance(f + cut / present) + noise + extra
     degrees = np.maximum(2 * (variance / spread.unsure) ** 2, _LEAST)
     z, p = tested(rows.sign * contrast / np.sqrt(variance), degrees, alternative)
-    worth = units(known.scaling, known.columns, rows)[0] / rows.scale
-    unit = worth * (1 / (there[0] * first) + 1 / (there[1] * second))
+    worth = units(learned.scaling, learned.columns, rows)[0] / rows.scale
+    unit = worth * (1 / (group_sizes[0] * first) + 1 / (group_sizes[1] * second))
     estimate = rows.sign * (contrasts - mean * excess) * unit
     truly = _under_the_truth(rows, rate_of(rows, weight, mean, kept), kept, contrast, part, present)
     sampling = spread.variance(f + excess / present) * truly
     # What is not known of how many are present, and in which group; of what clipping leaves.
-    unsure = np.sqrt(unknown) * np.abs(1 / there[0] - 1 / there[1])
-    off_by = np.hypot(np.hypot(known.means.doubt / present, unsure), (1 / kept - 1) / 2)
+    unsure = np.sqrt(unknown) * np.abs(1 / group_sizes[0] - 1 / group_sizes[1])
+    off_by = np.hypot(np.hypot(learned.means.doubt / present, unsure), (1 / kept - 1) / 2)
     off_by = np.hypot(off_by, np.where(rows.positive, of_answers.error, 0.0))
     error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt((spread.squares[0] + spread.squares[1]) / present) * worth / kept
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)
 
 
-def _drift_of(known: Learned) -> float:
+def _drift_of(learned: Learned) -> float:
     """Return about how far clipping moves the mean of a column in one group, in the units of rows.
 
     It weighs a column by the others: where these differ between the groups and go with it, its mean moves by
     the share of the rows that are clipped, times the correlation, times what centres do not take off of the
     difference. That columns go together makes rows of unlike length.
     """
-    rows, norms, ball, signed = known.rows, known.norms[1], known.balls.signed, ~known.rows.positive
+    rows, norms, ball, signed = learned.rows, learned.norms[1], learned.balls.signed, ~learned.rows.positive
     columns = max(int(np.count_nonzero(signed)), 1)
     if np.isinf(ball.radius) or columns == 1:
         return 0.0
     squared = norms.norm**2
     uneven = float(norms.share @ squared**2) / float(norms.share @ squared) ** 2 - 1
     # Of columns that do not go together: as fourth moments say, those of numbers as if they were normal.
-    rate = np.clip(rows.centre, 1 / known.groups.people, 1 - 1 / known.groups.people)
-    there = np.clip(known.means.present / known.groups.people, 0.01, 1.0)
-    second = np.where(rows.answers, rate * (1 - rate), known.scaling.spread**2) * rows.scale**2 * there
+    rate = np.clip(rows.centre, 1 / learned.groups.people, 1 - 1 / learned.groups.people)
+    there = np.clip(learned.means.present / learned.groups.people, 0.01, 1.0)
+    second = np.where(rows.answers, rate * (1 - rate), learned.scaling.spread**2) * rows.scale**2 * there
     fourth = np.where(rows.answers, 1 / (rate * (1 - rate)) - 3, 3.0) / there
     usual = float(np.sum((second**2 * (fourth - 1))[signed])) / max(float(np.sum(second[signed])) ** 2, 1e-9)
     correlation = np.sqrt(max(uneven - usual, 0.0) / 2)
     clipped = float(norms.share @ (squared > ball.room))
-    apart = float(np.sum(np.abs(known.apart))) / columns
-    return clipped * correlation * (_UNCLEAR + _UNTAKEN * apart)
+    difference = float(np.sum(np.abs(learned.difference))) / columns
+    return clipped * correlation * (_UNCLEAR + _UNTAKEN * difference)
 
 
-def _apart(known: Learned, contrasts: Floats, mean: Floats, noise: Floats) -> Floats:
+def _difference_of_means(learned: Learned, contrasts: Floats, mean: Floats, noise: Floats) -> Floats:
     """Return how far the groups' means of rows are apart, drawn toward 0 by the noise in that."""
-    size = known.shares * (1 - known.shares) * known.means.present * known.weight
-    apart = (contrasts - mean * known.uneven) / size
-    return apart * np.maximum(1 - noise / size**2 / np.maximum(apart**2, 1e-30), 0.0)
+    size = learned.shares * (1 - learned.shares) * learned.means.present * learned.weight
+    difference = (contrasts - mean * learned.uneven) / size
+    return difference * np.maximum(1 - noise / size**2 / np.maximum(difference**2, 1e-30), 0.0)
 
 
 def _under_the_truth(
@@ -218,8 +218,8 @@ def _under_the_truth(
     It is ((1-h) s1 + h s0)/s, s1 and s0 the variances of the groups, s that of everybody.
     """
     rate = np.clip(rate, 1e-4, 1 - 1e-4)
-    apart = contrast / (part * (1 - part) * present * rows.scale * kept)
-    second, first = (np.clip(rate + by * apart, 1e-4, 1 - 1e-4) for by in (1 - part, -part))
+    difference = contrast / (part * (1 - part) * present * rows.scale * kept)
+    second, first = (np.clip(rate + by * difference, 1e-4, 1 - 1e-4) for by in (1 - part, -part))
     ratio = ((1 - part) * second * (1 - second) + part * first * (1 - first)) / (rate * (1 - rate))
     return np.where(rows.answers, ratio, 1.0)
 

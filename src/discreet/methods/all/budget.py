@@ -8,21 +8,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.methods.all.clipping import reach_by
-from discreet.methods.all.rows import FINE
-from discreet.methods.all.spread import ALIKE, UNLIKE, usual_unevenness
+from discreet.methods.all.clipping import row_sensitivities
+from discreet.methods.all.record import usual_unevenness
+from discreet.methods.all.rows import FINE, Columns
+from discreet.methods.all.spread import ALIKE, UNLIKE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.clipping import Reach
+    from discreet.methods.all.clipping import Sensitivities
     from discreet.methods.all.record import Groups, Learned, Means
+    from discreet.typing import RawArray
 
 Stages = tuple[tuple[float, float], ...]
 """Before each later stage columns with z scores below the first number are dropped; then its share."""
@@ -48,6 +50,7 @@ LOCATED = 1.75
 FIRST_LOOKS = 0.8
 """Of the budget for where columns lie, for the first looks at all; the rest for those that need more."""
 _CUT = 0.1  # about by how much what is left of both groups' numbers may differ in one column, at least
+_MOSTLY = 2 / 3  # of the columns are numbers without bounds, at least: of answers rows show more than scores
 _WORTH, _MOST_WHERE = 0.3, 0.25  # see `where_share`
 
 
@@ -56,10 +59,10 @@ class Budget:
     """What each step may spend, as parts of the whole; a part that is not needed is 0.
 
     `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
-    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `apart`: a first
-    look at how far the groups differ, so that each is clipped around its own centre. `remains`: what clipping
-    and cutting leave of each group. The rest: `contrast` of the groups, `squares` for its variance, `sums`,
-    `missing` and `weights` to correct it; `stages`: the contrast of fewer columns again.
+    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `difference`: a
+    first look at how far the groups differ, so that each is clipped around its own centre. `retained`: what
+    clipping and cutting leave of each group. The rest: `contrast` of the groups, `squares` for its variance,
+    `sums`, `missing` and `weights` to correct it; `stages`: the contrast of fewer columns again.
     """
 
     groups: float
@@ -67,14 +70,14 @@ class Budget:
     centre: float
     norms: float
     recentre: float
-    apart: float
+    difference: float
     squares: float
     sums: float
     missing: float
     weights: float
     contrast: float
     stages: float
-    remains: float = 0.0
+    retained: float = 0.0
 
     def of(self, rho: float) -> Budget:
         """Return the budget of each step."""
@@ -84,12 +87,14 @@ class Budget:
         """Return the budget where the sizes of the groups are known already."""
         return replace(self, groups=0.0, contrast=self.contrast + self.groups)
 
-    def and_also(self, left: float) -> Budget:
+    def and_also(self, unspent: float) -> Budget:
         """Return the budget of what is measured, with what learning has left of its own."""
         first = self.contrast / (self.contrast + self.stages)
-        return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
+        return replace(
+            self, contrast=self.contrast + first * unspent, stages=self.stages + (1 - first) * unspent
+        )
 
-    def sharpened(
+    def divided(
         self, noise: float, squares: tuple[float, float], sums: float, means: tuple[float, float]
     ) -> Budget:
         """Return the budget with as much for squares and for sums as pays.
@@ -135,7 +140,7 @@ class Budget:
         Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
         proportion to its root.
         """
-        near_zero = ("apart", "missing", "weights", "contrast", "stages", "remains")
+        near_zero = ("difference", "missing", "weights", "contrast", "stages", "retained")
         powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
         return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
 
@@ -150,7 +155,7 @@ def schedule(signals: int, m: int) -> Stages:
     return tuple((least, LATER_SHARE) for least in cutoffs(np.asarray(signals), m).tolist())
 
 
-def cutoffs(signals: NDArray[Any], m: NDArray[Any] | int) -> NDArray[np.float64]:
+def cutoffs(signals: RawArray, m: RawArray | int) -> NDArray[np.float64]:
     """Return the z scores below which columns are dropped before each later stage, on a last axis.
 
     The last is what half as many of all `m` columns would show by chance as are expected to be real.
@@ -178,18 +183,18 @@ def planned(people: People, rho: float, m: int | None = None) -> Budget:
     norms = enough(2, 0.01, 0.002, 0.01)
     recentre = enough(4 * m, 0.02, 0.003, 0.015)
     sums = enough(4 * m, 0.05, 0.003, 0.01)
-    apart = _APART
+    difference = _APART
     missing = 0.005
     weights = 0.01 if any(answers for answers, _ in kinds) else 0.0
-    remains = enough(2, 0.015, 0.002, 0.012)
+    retained = enough(2, 0.015, 0.002, 0.012)
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))
     squares = LEAST
-    learning = (groups, where, centre, norms, recentre, apart)
-    rest = 1 - (sum(learning) + sums + missing + weights + squares + remains)
+    learning = (groups, where, centre, norms, recentre, difference)
+    rest = 1 - (sum(learning) + sums + missing + weights + squares + retained)
     rest *= 1 - 2.0**-45
     contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in schedule(1, m)))
-    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast, remains)
+    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast, retained)
 
 
 def group_share(people: People, rho: float) -> float:
@@ -219,6 +224,14 @@ def each_located(free: int, bounded: int, rho: float, size: float) -> bool:
     return FIRST_LOOKS * rho >= whole * 0.5 / (LOCATED * max(size, 1.0)) ** 2
 
 
+def may_need_ranks(people: People, budget: Budget) -> bool:
+    """Say whether most columns are numbers without bounds, and people too few to locate them; public."""
+    columns = Columns.of(people)
+    free, bounded = columns.free.size, columns.bounded.size
+    few = people.subgroup is None and 1 < free >= _MOSTLY * people.columns
+    return few and not each_located(free, bounded, budget.where, people.size)
+
+
 def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
     """Return the share of the budget that is best spent on how unevenly entries are missing.
 
@@ -231,36 +244,40 @@ def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: 
     return best if unknown / (2 * max(share, 1 - share) * long) ** 2 > 2 * best else 0.0
 
 
-def settled(people: People, known: Learned, budget: Budget) -> Budget:
+def settled(people: People, learned: Learned, budget: Budget) -> Budget:
     """Return the budget of the measurements, with what learning has left, divided to suit these rows."""
-    budget = budget.and_also(known.left)
-    rows, present = known.rows, known.means.present
-    if not _weighed(known):
+    budget = budget.and_also(learned.unspent)
+    rows, present = learned.rows, learned.means.present
+    if not _weighed(learned):
         budget = replace(budget, weights=0.0).and_also(budget.weights)
-    reach = reach_by(people, known)
+    sensitivity = row_sensitivities(people, learned)
     rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
     size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
-    hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
+    hidden = size * np.minimum(learned.means.doubt / learned.means.present, 0.5)
     level = np.clip(middle, hidden, size - hidden)
-    variance = np.where(rows.answers, level * (size - level), (rows.scale * known.scaling.spread) ** 2)
+    variance = np.where(rows.answers, level * (size - level), (rows.scale * learned.scaling.spread) ** 2)
     variance = np.maximum(variance * present, 1e-9)
-    noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
-    squares = _of_squares(known, (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho)
-    sums = ((size - 2 * level) * reach.sums / FINE / variance)[rows.answers] ** 2 / rho
+    noise = (
+        (sensitivity.contrast / FINE) ** 2
+        / rho
+        / float(np.mean(variance * learned.shares * (1 - learned.shares)))
+    )
+    squares = _of_squares(learned, (sensitivity.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho)
+    sums = ((size - 2 * level) * sensitivity.sums / FINE / variance)[rows.answers] ** 2 / rho
     typical = float(np.median(sums)) if sums.size else 0.0
-    return budget.sharpened(noise, squares, typical, _of_means(known, reach, variance, rho))
+    return budget.divided(noise, squares, typical, _of_means(learned, sensitivity, variance, rho))
 
 
-def _weighed(known: Learned) -> bool:
+def _weighed(learned: Learned) -> bool:
     """Say whether the weights that clipping leaves answers without negative entries must be measured.
 
     They must be even where nothing is clipped, if the sizes of the groups are not known.
     """
-    exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
-    return bool(known.rows.positive.any()) and not exact
+    exact = learned.groups.deviation == 0 and math.isinf(learned.balls.positive.radius)
+    return bool(learned.rows.positive.any()) and not exact
 
 
-def _of_squares(known: Learned, error: NDArray[np.float64]) -> tuple[float, float]:
+def _of_squares(learned: Learned, error: NDArray[np.float64]) -> tuple[float, float]:
     """Return the squared relative error of a contrast's variance if squares got all of the budget.
 
     `error` is that of a sum of squares. Beside it, the share of the budget that would be needed to learn what
@@ -269,12 +286,14 @@ def _of_squares(known: Learned, error: NDArray[np.float64]) -> tuple[float, floa
     """
     if not error.size:
         return 0.0, 0.0
-    f = known.share
+    f = learned.share
     typical = float(np.median(error)) * (f**4 + (1 - f) ** 4) / (f * (1 - f)) ** 2
     return typical, typical / (ALIKE**2 + (UNLIKE * (1 - 2 * f)) ** 2)
 
 
-def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: float) -> tuple[float, float]:
+def _of_means(
+    learned: Learned, sensitivity: Sensitivities, variance: NDArray[np.float64], rho: float
+) -> tuple[float, float]:
     """Return what errors of means add to the variance of contrasts, relative to that of sampling.
 
     This is for sums measured with the whole budget; beside it, the share of the budget that would be needed
@@ -282,10 +301,16 @@ def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: 
     as that is known (what is not known of it moves a contrast in proportion to the mean itself, however well
     the mean is known), or where the numbers of one group are clipped more often.
     """
-    present = known.means.present
-    uneven = known.uneven**2 + np.where(np.isinf(known.centred), known.uneven_variance, 0.0)
-    taken = max(math.hypot(known.remains.gap, known.remains.unsure), _CUT) if known.remains.unsure else 0.0
-    uneven += np.where(known.rows.positive, 0.0, taken * known.shares * (1 - known.shares) * present) ** 2
-    deviation = reach.sums / FINE / math.sqrt(rho)
-    added = (deviation / present) ** 2 * uneven / (variance * known.shares * (1 - known.shares))
-    return float(np.median(added)), float(np.median(deviation**2 / known.centred))
+    present = learned.means.present
+    uneven = learned.uneven**2 + np.where(np.isinf(learned.centred), learned.uneven_variance, 0.0)
+    taken = (
+        max(math.hypot(learned.retained.gap, learned.retained.unsure), _CUT)
+        if learned.retained.unsure
+        else 0.0
+    )
+    uneven += (
+        np.where(learned.rows.positive, 0.0, taken * learned.shares * (1 - learned.shares) * present) ** 2
+    )
+    deviation = sensitivity.sums / FINE / math.sqrt(rho)
+    added = (deviation / present) ** 2 * uneven / (variance * learned.shares * (1 - learned.shares))
+    return float(np.median(added)), float(np.median(deviation**2 / learned.centred))

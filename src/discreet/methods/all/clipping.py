@@ -93,10 +93,14 @@ class Balls:
     signed: Ball
 
     @property
+    def both(self) -> tuple[Ball, Ball]:
+        """The two, in the order of boxes and norms."""
+        return self.positive, self.signed
+
+    @property
     def numbers(self) -> NDArray[np.float64]:
         """Room and radius of each ball, by group and part; shape (2, 2, 2)."""
-        both = [(ball.room, ball.radius) for ball in (self.positive, self.signed)]
-        return np.array([both, both])
+        return np.array([[(ball.room, ball.radius) for ball in self.both]] * 2)
 
     def clip(self, whole: NDArray[np.int16], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the clipped rows of some people, whole numbers; shape (n, m)."""
@@ -129,7 +133,7 @@ class Norms:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Sensitivities:
     """How far one person can move each kind of sum, in steps."""
 
     contrast: float
@@ -137,11 +141,11 @@ class Reach:
     squares: float
 
 
-Pull = tuple[tuple[float, float], tuple[float, float]]
+LargestLabels = tuple[tuple[float, float], tuple[float, float]]
 """The largest |y - f| of each group, then part."""
 
 
-def pull_of(shares: NDArray[np.float64], positive: NDArray[np.bool_]) -> Pull:
+def largest_labels(shares: NDArray[np.float64], positive: NDArray[np.bool_]) -> LargestLabels:
     """Return how much labels weigh at most; f is the share of each column."""
     ends = [
         (float(some.max(initial=0.0)), float(1 - some.min(initial=1.0)))
@@ -150,7 +154,9 @@ def pull_of(shares: NDArray[np.float64], positive: NDArray[np.bool_]) -> Pull:
     return (ends[0][0], ends[1][0]), (ends[0][1], ends[1][1])
 
 
-def reach_of(boxes: tuple[Box, Box], balls: Balls, pull: Pull, *, protected: bool, seen: int = 1) -> Reach:
+def sensitivities_of(
+    boxes: tuple[Box, Box], balls: Balls, labels: LargestLabels, *, protected: bool, seen: int = 1
+) -> Sensitivities:
     """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2.
 
     A neighbour with the same label moves the first by |y - f| times the distance of two rows; one with
@@ -159,38 +165,40 @@ def reach_of(boxes: tuple[Box, Box], balls: Balls, pull: Pull, *, protected: boo
     row.
     """
     same: list[float] = []
-    other, apart, length = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
+    other, farthest, length = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
     for group in (0, 1):
         moved = [0.0, 0.0]
-        for part, (box, ball) in enumerate(zip(boxes, (balls.positive, balls.signed), strict=True)):
+        for part, (box, ball) in enumerate(zip(boxes, balls.both, strict=True)):
             most = min(box.radius, ball.radius)
-            far = box.apart
+            distance = box.diameter
             if not math.isinf(ball.radius):
-                far = min(box.shrunk, (2.0 if part else math.sqrt(2)) * ball.radius)
+                distance = min(box.shrunk, (2.0 if part else math.sqrt(2)) * ball.radius)
             if seen > 1:
-                far = max(far, math.sqrt(seen) * most)
-            moved[part] = pull[group][part] * far
-            other[part] += pull[group][part] * most
-            apart[part], length[part] = max(apart[part], far), max(length[part], most)
+                distance = max(distance, math.sqrt(seen) * most)
+            moved[part] = labels[group][part] * distance
+            other[part] += labels[group][part] * most
+            farthest[part], length[part] = max(farthest[part], distance), max(length[part], most)
         same.append(math.hypot(*moved))
     contrast = max(*same, math.hypot(*other)) if protected else max(same)
     fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, length, strict=True)]
-    return Reach(contrast * _UP, math.hypot(*apart) * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)
+    return Sensitivities(
+        contrast * _UP, math.hypot(*farthest) * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP
+    )
 
 
-def reach_by(people: People, known: Learned) -> Reach:
+def row_sensitivities(people: People, learned: Learned) -> Sensitivities:
     """Return how far one person can move the sums of these rows.
 
     Around two centres an entry is at most the largest entry plus the distance of the centres, and the length
-    of a row is bounded by its ball alone: `can_be_apart`.
+    of a row is bounded by its ball alone: `two_centres_are_free`.
     """
-    boxes = boxes_of(people, known.rows)
-    if known.apart.any():
-        entry = known.rows.most * FINE + float(np.max(np.abs(known.offsets)))
+    boxes = boxes_of(people, learned.rows)
+    if learned.difference.any():
+        entry = learned.rows.most * FINE + float(np.max(np.abs(learned.offsets)))
         signed = replace(boxes[1], entry=max(boxes[1].entry, entry), squares=math.inf)
         boxes = boxes[0], signed
-    pull = pull_of(known.shares, known.rows.positive)
-    return reach_of(boxes, known.balls, pull, protected=people.protect == "everything", seen=people.seen)
+    labels, protected = largest_labels(learned.shares, learned.rows.positive), people.protect == "everything"
+    return sensitivities_of(boxes, learned.balls, labels, protected=protected, seen=people.seen)
 
 
 def scaled_rows(
@@ -242,9 +250,9 @@ def scaled_rows(
             Ball(FINE * math.sqrt(1.25 * part + 1), box.entry)
             for part, box in zip(lengths, boxes, strict=True)
         )
-        balls = Balls(first, second)
-        moved = reach_of(boxes, balls, pull_of(shares, option.positive), protected=protected).contrast / FINE
-        noise = moved**2 / (2 * rho * size * balance)
+        labels = largest_labels(shares, option.positive)
+        sensitivity = sensitivities_of(boxes, Balls(first, second), labels, protected=protected)
+        noise = (sensitivity.contrast / FINE) ** 2 / (2 * rho * size * balance)
         common = (option.shift / FINE) ** 2 * unsure / (size * balance)
         if np.any(common > _COMMON * (noise + weight)):
             return -1.0
@@ -287,29 +295,28 @@ def best_balls(
     """
     tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)]
     tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
-    known = [
+    signals = [
         {ball: (norm.mean_weight(ball) ** 2, norm.energy(ball)) for ball in balls}
         for norm, balls in zip(norms, tried, strict=True)
     ]
-
-    size, pull = people * float(np.mean(shares * (1 - shares))), pull_of(shares, positive)
+    size, labels = people * float(np.mean(shares * (1 - shares))), largest_labels(shares, positive)
 
     def cost(pair: tuple[Ball, Ball]) -> float:
-        moved = reach_of(boxes, Balls(*pair), pull, protected=protected).contrast
+        moved = sensitivities_of(boxes, Balls(*pair), labels, protected=protected).contrast
         noise = moved**2 / (2 * rho * size)
-        clipped = 1 - math.sqrt(known[0][pair[0]][0])
-        unknown = offset * min(doubt, clipped / 3 * size) ** 2 / size / known[0][pair[0]][0]
+        clipped = 1 - math.sqrt(signals[0][pair[0]][0])
+        unknown = offset * min(doubt, clipped / 3 * size) ** 2 / size / signals[0][pair[0]][0]
         return unknown + sum(
             (of[ball][1] + box.columns * (noise + size * _BIAS * FINE**2 * (1 - math.sqrt(of[ball][0])) ** 2))
             / of[ball][0]
-            for ball, of, box in zip(pair, known, boxes, strict=True)
+            for ball, of, box in zip(pair, signals, boxes, strict=True)
             if box.columns
         )
 
     return Balls(*min(product(tried[0], tried[1]), key=cost))
 
 
-def can_be_apart(box: Box, ball: Ball) -> bool:
+def two_centres_are_free(box: Box, ball: Ball) -> bool:
     """Say whether rows of numbers may be taken around another centre in each group at no cost in noise.
 
     They may where clipping alone bounds them: a row is then no longer than the radius, whatever its centre.
@@ -329,18 +336,15 @@ def clear_difference(
     they are not known: columns are in deviations, of which groups are rarely more than one apart. A centre
     that is off by much would take the whole length of its row, and clipping the rest.
     """
-    z, known = contrast / deviation, np.maximum(size, 1e-9) / deviation
+    z, size_in_noise = contrast / deviation, np.maximum(size, 1e-9) / deviation
     clear = (np.abs(z) > _CLEAR) & ~positive
-    sure = (1 - 1 / np.maximum(z * z, 1.0)) / (1 + 1 / known**2)
-    return np.where(clear, sure * z / known, 0.0)
+    sure = (1 - 1 / np.maximum(z * z, 1.0)) / (1 + 1 / size_in_noise**2)
+    return np.where(clear, sure * z / size_in_noise, 0.0)
 
 
 def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:
     """Return the balls to choose from: none, and radii around the usual norm, from so many entries on."""
     usual = max(float(norms.share @ norms.norm), 1.0)
     radii = np.unique(np.maximum(usual * _RADII, least * box.entry))
-    whole = Ball(math.inf, box.entry)
-    return [
-        whole,
-        *(Ball(float(radius), box.entry) for radius in radii if radius < box.radius and box.columns),
-    ]
+    some = [float(radius) for radius in radii if radius < box.radius and box.columns]
+    return [Ball(radius, box.entry) for radius in (math.inf, *some)]

@@ -49,11 +49,11 @@ def clipped(rows: Floats, room: float, radius: float) -> tuple[Floats, Floats]:
     entry, narrow = rows.astype(np.float32), np.float32(room)
     others = squared.astype(np.float32)[:, None] - entry * entry
     weighed = np.trunc(entry * np.sqrt(narrow / np.maximum(others, narrow))).astype(np.float64)
-    left = np.einsum("ij,ij->i", weighed, weighed)
-    length = np.sqrt(left)
+    squared_after = np.einsum("ij,ij->i", weighed, weighed)
+    length = np.sqrt(squared_after)
     shrunk = radius / np.maximum(length, 1.0) * (1 - _LITTLE)
     scale = np.where(length > radius, shrunk, 1.0).astype(np.float32)
-    share = np.sqrt(left / np.maximum(squared, 1.0)) * scale
+    share = np.sqrt(squared_after / np.maximum(squared, 1.0)) * scale
     kept = np.where((squared > 0) & (share < 1), share, 1.0)
     return np.trunc(weighed.astype(np.float32) * scale[:, None]).astype(np.float64), kept
 
@@ -86,11 +86,11 @@ def add(
             place = np.ix_(people, those)
             rows[place], share = clipped(rows[place], room, radius)
             kept[people, part] = share
-    left = np.trunc(unit * kept)
+    weights_in_steps = np.trunc(unit * kept)
     total, squares, weights = out
     for place, among in enumerate((group >= 0, group == 1)):
         total[place] += (among.astype(np.float64) @ rows).astype(np.int64)  # below 2**53 for a tile
-        weights[place] += left[among].sum(axis=0).astype(np.int64)
+        weights[place] += weights_in_steps[among].sum(axis=0).astype(np.int64)
         squares[place] += np.einsum("ij,ij->j", rows[among], rows[among]).astype(np.int64)
 
 
@@ -103,9 +103,9 @@ def count_sizes(x: Floats) -> NDArray[np.int64]:
 
 def sum_places(away: Floats, unit: float) -> tuple[float, int]:
     """Return the sum of numbers clipped to +-1, and how many numbers there are."""
-    known = ~np.isnan(away)
-    share = np.where(known, np.clip(away, -1.0, 1.0), 0.0)
-    return float(np.trunc(share * (unit / 2)).sum()), int(np.count_nonzero(known))
+    present = ~np.isnan(away)
+    share = np.where(present, np.clip(away, -1.0, 1.0), 0.0)
+    return float(np.trunc(share * (unit / 2)).sum()), int(np.count_nonzero(present))
 
 
 def sum_distances(away: Floats, unit: float) -> float:

@@ -10,26 +10,36 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
 from discreet.methods.all.budget import missing_share
 from discreet.methods.all.clipping import (
-    Ball,
+    Balls,
     Norms,
     best_balls,
-    can_be_apart,
     clear_difference,
-    pull_of,
-    reach_of,
+    largest_labels,
     scaled_rows,
+    sensitivities_of,
+    two_centres_are_free,
     usual_norms,
 )
-from discreet.methods.all.record import Groups, Learned, Means, Missing, Remains, uneven_labels
+from discreet.methods.all.record import (
+    CLEAR,
+    Groups,
+    Learned,
+    Means,
+    Missing,
+    Retained,
+    alike,
+    retained_of,
+    uneven_labels,
+    usual_unevenness,
+)
 from discreet.methods.all.rows import FINE, PARTS, Columns, around_centres, boxes_of, can_be_cut
-from discreet.methods.all.spread import CLEAR, alike, remains_of, usual_unevenness
 from discreet.methods.all.sums import (
     Totals,
     contrast,
@@ -38,16 +48,17 @@ from discreet.methods.all.sums import (
     sum_lacking,
     with_noise,
 )
-from discreet.methods.all.where import learn_means, learn_where, remaining
+from discreet.methods.all.where import learn_means, learn_where, retained_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
     from discreet.methods.all.budget import Budget
-    from discreet.methods.all.clipping import Balls, Reach
+    from discreet.methods.all.clipping import Sensitivities
     from discreet.methods.all.record import Noisy
     from discreet.methods.all.rows import Box, Scaling
+    from discreet.typing import RawArray
 
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
 _CUT = 0.5  # of the numbers are cut, at most: by so much less a mean moves with its centre
@@ -77,7 +88,7 @@ class Start:
     """What is learned first: group sizes, where numbers lie, means, who has no entry. Public but the sample.
 
     `values` and `group` are those of the people who teach the constants, `part` their share of all; `rho` is
-    what is left for contrasts, `left` how much of that was meant for learning.
+    what is left for contrasts, `unspent` how much of that was meant for learning.
     """
 
     groups: Groups
@@ -87,11 +98,11 @@ class Start:
     columns: Columns
     scaling: Scaling
     means: Means
-    values: NDArray[Any]
+    values: RawArray
     group: NDArray[np.int8]
     part: float
     rho: float
-    left: float
+    unspent: float
 
 
 def learn_start(people: People, budget: Budget, groups: Groups | None = None) -> Start:
@@ -107,26 +118,26 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     where = learn_where(
         values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)
     )
-    sought, scaling = np.isinf(where.doubt), where.scaling
-    means, left = Means(where.mean, where.present, where.doubt), where.left * people.seen
-    if sought.any():
-        learned = where.scaling.shares(values, columns, sought)
-        means = means.or_else(learn_means(learned, people, sought, budget.centre / people.seen), sought)
+    unknown, scaling = np.isinf(where.doubt), where.scaling
+    means, unspent = Means(where.mean, where.present, where.doubt), where.left * people.seen
+    if unknown.any():
+        entries = scaling.shares(values, columns, unknown)
+        means = means.or_else(learn_means(entries, people, unknown, budget.centre / people.seen), unknown)
         rate = np.clip(means.mean, 0.0025, 0.9975)  # their deviation is at least a twentieth then
         spread = np.where(scaling.zero_to_one(columns), np.sqrt(rate * (1 - rate)), scaling.spread)
         scaling = replace(scaling, spread=spread)
     else:
-        left += budget.centre
+        unspent += budget.centre
     part = len(values) / max(people.rows, 1)
     means = replace(means, present=means.present / max(part, 1e-9), doubt=means.doubt / max(part, 1e-9))
     norm = missing_norm(people, groups, means)
-    rho = budget.contrast + budget.stages + left
+    rho = budget.contrast + budget.stages + unspent
     wanted = missing_share(norm, groups, means, share, rho)
     more = max(min(wanted, _MISSING) * rho - budget.missing, 0.0)
     missing = learn_missing(people, columns, groups, means, share, norm, budget.missing + more)
     shares = shares_present(people, columns, groups, means, share, missing)
     public = (groups, share, shares, missing, columns, scaling, means)
-    return Start(*public, values, people.group[sample], part, rho - more, left - more)
+    return Start(*public, values, people.group[sample], part, rho - more, unspent - more)
 
 
 def missing_norm(people: People, groups: Groups, means: Means) -> float:
@@ -190,10 +201,10 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     rules = rows.rules(start.scaling, columns)
     lengths = partial(row_lengths, start.values, rules)
     usual, signed = usual_norms(rows, start.scaling), ~rows.positive
-    told = partial(learn_norms, rho=budget.norms / 2, inside=start.group >= 0, people=groups.people * part)
+    norm_of = partial(learn_norms, rho=budget.norms / 2, inside=start.group >= 0, people=groups.people * part)
     norms = (
-        told(lengths(rows.positive), boxes[0], usual[0]),
-        told(lengths(signed), boxes[1], usual[1]),
+        norm_of(lengths(rows.positive), boxes[0], usual[0]),
+        norm_of(lengths(signed), boxes[1], usual[1]),
     )
     doubt = max(start.share, 1 - start.share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
     best = partial(
@@ -207,22 +218,23 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
         doubt=doubt,
         protected=protected,
     )
-    balls, left = best(norms), start.left
+    balls, unspent = best(norms), start.unspent
     total = Totals.of(start.values, start.group, balls, rows.positive, np.stack([rules, rules]))
-    reach = reach_of(boxes, balls, pull_of(shares, rows.positive), protected=protected, seen=people.seen)
-    noisy = with_noise(total.rows[0], reach.sums, budget.recentre, 1 / FINE)
+    labels = largest_labels(shares, rows.positive)
+    sensitivity = sensitivities_of(boxes, balls, labels, protected=protected, seen=people.seen)
+    noisy = with_noise(total.rows[0], sensitivity.sums, budget.recentre, 1 / FINE)
     kept = norms[0].mean_weight(balls.positive), norms[1].mean_weight(balls.signed)
-    weight, apart = np.where(rows.positive, *kept), np.zeros(len(people))
+    weight, difference = np.where(rows.positive, *kept), np.zeros(len(people))
     centred = noisy.sums - rows.shift / FINE * weight * groups.people * part
-    if can_be_apart(boxes[1], balls.signed):
+    if two_centres_are_free(boxes[1], balls.signed):
         there = means.present * max(part, 1e-9)
         mean = replace(noisy, sums=centred, unit=0.0).over(there)
-        apart = _differences(total, reach, start, weight, mean, rows.positive, budget.apart)
+        difference = _differences(total, sensitivity, start, weight, mean, rows.positive, budget.difference)
         # Around two centres rows are shorter.
-        shorter = FINE**2 * float(np.sum(shares * (1 - shares) * apart**2))
+        shorter = FINE**2 * float(np.sum(shares * (1 - shares) * difference**2))
         norms = norms[0], norms[1].shorter_by(shorter)
     else:
-        left += budget.apart
+        unspent += budget.difference
     there = means.present * part * weight
     # Centres move as far as they are more likely to be wrong than what was told of them.
     wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
@@ -230,16 +242,16 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     scaling, rows = around_centres(start.scaling, rows.moved_by(trust * centred / there), columns)
     boxes = boxes_of(people, rows)
     balls = _fitted(best(norms), boxes)
-    apart = apart if can_be_apart(boxes[1], balls.signed) else np.zeros(len(people))
+    difference = difference if two_centres_are_free(boxes[1], balls.signed) else np.zeros(len(people))
     # A range that moves with its centre takes in other numbers: sums become smaller by about as many.
     moved = np.where(columns.without_bounds, _CUT * trust * centred, 0.0)
     sure = noisy.deviation**2 + moved**2 if part == 1 else np.full(len(people), math.inf)
     constants = (groups, start.share, shares, start.missing, columns, scaling, means, rows, norms, balls)
-    known = Learned(*constants, (1 - trust) * centred, sure, apart, Remains(), left)
-    return _with_remains(known, start, budget.remains)
+    learned = Learned(*constants, (1 - trust) * centred, sure, difference, Retained(), unspent)
+    return _with_retained(learned, start, budget.retained)
 
 
-def _with_remains(known: Learned, start: Start, rho: float) -> Learned:
+def _with_retained(learned: Learned, start: Start, rho: float) -> Learned:
     """Return the constants with what clipping and cutting leave of the numbers of each group.
 
     Where one group spreads more than the other, more is taken from it in every column, so that all columns
@@ -247,21 +259,21 @@ def _with_remains(known: Learned, start: Start, rho: float) -> Learned:
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    rows, ball, signed = known.rows, known.balls.signed, ~known.rows.positive
-    cut = can_be_cut(known.columns, known.scaling, rows) & signed
+    rows, ball, signed = learned.rows, learned.balls.signed, ~learned.rows.positive
+    cut = can_be_cut(learned.columns, learned.scaling, rows) & signed
     if not cut.any() and (math.isinf(ball.radius) or not signed.any()):
-        return replace(known, left=known.left + rho)
-    sides = known.sides if known.apart.any() else (rows, rows)
-    rules = [side.rules(known.scaling, known.columns) for side in (rows, *sides)]
+        return replace(learned, unspent=learned.unspent + rho)
+    sides = learned.sides if learned.difference.any() else (rows, rows)
+    rules = [side.rules(learned.scaling, learned.columns) for side in (rows, *sides)]
     counted = cut if cut.any() else signed
     # A person adds a vector of norm at most 1, without negative entries, to the sums of one group.
-    total = remaining(start.values, start.group, rules, signed, counted, cut, ball)
-    told = with_noise(total, math.sqrt(2) * FINE, rho, 1 / FINE)
-    there = known.means.present
-    second = np.clip(known.shares * there + known.uneven, 0.0, there)
+    total = retained_sums(start.values, start.group, rules, signed, counted, cut, ball)
+    noisy = with_noise(total, math.sqrt(2) * FINE, rho, 1 / FINE)
+    there = learned.means.present
+    second = np.clip(learned.shares * there + learned.uneven, 0.0, there)
     present = start.part * np.stack([there - second, second])[:, counted].mean(axis=1)
-    weight = known.norms[1].mean_weight(ball)
-    return replace(known, remains=remains_of(told, present, weight, cut=bool(cut.any())))
+    weight = learned.norms[1].mean_weight(ball)
+    return replace(learned, retained=retained_of(noisy, present, weight, cut=bool(cut.any())))
 
 
 def learn_norms(
@@ -305,7 +317,7 @@ def learn_norms(
 
 def _differences(
     total: Totals,
-    reach: Reach,
+    sensitivity: Sensitivities,
     start: Start,
     weight: NDArray[np.float64],
     mean: Noisy,
@@ -318,7 +330,7 @@ def _differences(
     """
     shares, part = start.shares, max(start.part, 1e-9)
     unit = 1 / (PARTS * FINE * part)
-    look = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, rho, unit)
+    look = with_noise(contrast(total.rows, shares), PARTS * sensitivity.contrast, rho, unit)
     size = shares * (1 - shares) * start.means.present * weight
     excess, unknown = uneven_labels(start.groups, start.share, shares, start.means, start.missing)
     doubt = np.square(mean.deviation)
@@ -334,7 +346,5 @@ def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> flo
 
 def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
     """Return balls of the same radii for boxes that moved a little."""
-    positive, signed = (
-        Ball(ball.radius, box.entry) for ball, box in zip((balls.positive, balls.signed), boxes, strict=True)
-    )
-    return replace(balls, positive=positive, signed=signed)
+    positive, signed = (replace(ball, entry=box.entry) for ball, box in zip(balls.both, boxes, strict=True))
+    return Balls(positive, signed)

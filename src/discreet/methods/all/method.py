@@ -16,14 +16,15 @@ import numpy as np
 
 from discreet.classical.step_up import adaptive_bh
 from discreet.methods.all.after import Tested, results, units
-from discreet.methods.all.budget import planned, schedule, settled
-from discreet.methods.all.clipping import Ball, can_be_apart, clear_difference, reach_by
+from discreet.methods.all.budget import may_need_ranks, planned, schedule, settled
+from discreet.methods.all.clipping import Ball, clear_difference, row_sensitivities, two_centres_are_free
 from discreet.methods.all.learn import learn, learn_groups, learn_start
 from discreet.methods.all.proved.method import ready_proved
-from discreet.methods.all.ranks import LOOK, by_ranks, columns_alike, may_need_ranks
+from discreet.methods.all.ranks import by_ranks
 from discreet.methods.all.record import Means, Measured, Noisy
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
-from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise, with_sample
+from discreet.methods.all.sizes import crowding
+from discreet.methods.all.sums import Look, Totals, check_noise, contrast, look, with_noise, with_sample
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.after import Results
     from discreet.methods.all.budget import Budget
-    from discreet.methods.all.clipping import Reach
+    from discreet.methods.all.clipping import Sensitivities
     from discreet.methods.all.record import Groups, Learned
     from discreet.methods.all.rows import Box
     from discreet.methods.method import Parameters
@@ -45,6 +46,9 @@ APPROXIMATE = (
     "p-values from the t distribution are near the truth, which very rare answers in small groups can strain,"
     " and columns that do not differ are independent of the rest, or nearly so"
 )
+LOOK = 0.05
+"""Of the budget, for a look at whether columns are alike."""
+_ALIKE = 0.6  # of all numbers, in one narrow interval
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
 _LEAST_OF_SUMS = 0.01  # of the budget of a stage: sums for which less would be best are not told again
 _LITTLE = 0.02  # of the variance of noise: errors of means that add less are left as they are
@@ -77,10 +81,10 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     def draw() -> Release:
         parts = zip(people.parts(), budgets, strict=True)
         tested = Tested.joined([measured(part, budget, signals) for part, budget in parts])
-        told = tested.told(np.arange(len(people)), "adaptive BH")
-        places = strongest_first(told, adaptive_bh(tested.p, asked.q))
+        record = tested.told(np.arange(len(people)), "adaptive BH")
+        places = strongest_first(record, adaptive_bh(tested.p, asked.q))
         return released(
-            "noise on every statistic", people, asked, events, places, told, fdr, tested.values(places)
+            "noise on every statistic", people, asked, events, places, record, fdr, tested.values(places)
         )
 
     return Ready(events, fdr, draw)
@@ -97,17 +101,32 @@ def measured(people: People, budget: Budget, signals: int, groups: Groups | None
     with np.errstate(all="ignore"):  # a warning would speak of the data
         if may_need_ranks(people, budget):
             groups = learn_groups(people.group, budget.groups) if groups is None else groups
-            look = LOOK * budget.whole
-            if not columns_alike(people, look):
-                rest = (budget.whole - budget.groups - look) * (1 - 2.0**-45)
+            price = LOOK * budget.whole
+            if not columns_alike(people, price):
+                rest = (budget.whole - budget.groups - price) * (1 - 2.0**-45)
                 return by_ranks(people, groups, rest, signals)
-            budget = replace(budget, contrast=budget.contrast - look)
-        known = learn(people, budget, learn_start(people, budget, groups))
-        budget = settled(people, known, budget)
-        first = measure(people, known, budget)
-        contrast, results = staged(people, known, first, budget.stages, signals)
-    _, effects = units(known.scaling, known.columns, known.rows)
-    return Tested(tuple(map(str, people.names)), effects, results, np.where(contrast.left, results.p, 1.0))
+            budget = replace(budget, contrast=budget.contrast - price)
+        learned = learn(people, budget, learn_start(people, budget, groups))
+        budget = settled(people, learned, budget)
+        first = measure(people, learned, budget)
+        contrast, results = staged(people, learned, first, budget.stages, signals)
+    _, effects = units(learned.scaling, learned.columns, learned.rows)
+    return Tested(tuple(map(str, people.names)), effects, results, np.where(contrast.active, results.p, 1.0))
+
+
+def columns_alike(people: People, rho: float) -> bool:
+    """Say whether the numbers of all columns without bounds crowd in one narrow interval.
+
+    One person moves the histogram of all of k columns together by sqrt(2) k.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    free = Columns.of(people).free
+    nowhere = np.zeros(free.size)
+    total = look(Look.SIZES, people.held().values, free, nowhere, nowhere + 1).sum(axis=-1)
+    noisy = with_noise(total, math.sqrt(2) * free.size, rho)
+    entries = np.full(noisy.sums.size, free.size * max(people.size, 1.0))
+    return crowding(noisy.over(entries)) >= _ALIKE
 
 
 def check_budget(budget: Budget, columns: int) -> None:
@@ -118,35 +137,35 @@ def check_budget(budget: Budget, columns: int) -> None:
     check_noise(1 / math.sqrt(2 * budget.whole), most)
 
 
-def measure(people: People, known: Learned, budget: Budget) -> Measured:
+def measure(people: People, learned: Learned, budget: Budget) -> Measured:
     """Measure the sums of all columns with noise.
 
     Guarantee: the composition of Gaussian events that spend the parts contrast, sums, squares and weights.
     """
-    share, shares, protected = known.share, known.shares, people.protect == "everything"
-    reach = reach_by(people, known)
-    total = _totals(people, known)
+    share, shares, protected = learned.share, learned.shares, people.protect == "everything"
+    sensitivity = row_sensitivities(people, learned)
+    total = _totals(people, learned)
     weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
     weights = Noisy(np.zeros(1), math.inf)
     if budget.weights:
         weights = with_noise(contrast(total.weights[:, :1], share), weighed, budget.weights, unit)
     by_group = np.stack([total.squares[0] - total.squares[1], total.squares[1]])
-    sums = with_noise(total.rows[0], reach.sums, budget.sums, 1 / FINE)
-    contrasts = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit)
-    lacking, *_ = known.contrast_of_centres(known.group_weights)
+    sums = with_noise(total.rows[0], sensitivity.sums, budget.sums, 1 / FINE)
+    contrasts = with_noise(contrast(total.rows, shares), PARTS * sensitivity.contrast, budget.contrast, unit)
+    lacking, *_ = learned.contrast_of_centres(learned.group_weights)
     return Measured(
         replace(contrasts, sums=contrasts.sums + lacking),
-        _sharper(sums, known),
-        with_noise(by_group, reach.squares, budget.squares, 1 / FINE**2),
+        _with_prior(sums, learned),
+        with_noise(by_group, sensitivity.squares, budget.squares, 1 / FINE**2),
         weights,
     )
 
 
-def _sharper(sums: Noisy, known: Learned) -> Noisy:
+def _with_prior(sums: Noisy, learned: Learned) -> Noisy:
     """Combine the measured sums with what is known of them from when the centres were moved."""
-    expected = known.rows.shift / FINE * known.weight * known.groups.people + known.rest
-    trust = 1 / (1 + sums.deviation**2 / known.centred)
+    expected = learned.rows.shift / FINE * learned.weight * learned.groups.people + learned.rest
+    trust = 1 / (1 + sums.deviation**2 / learned.centred)
     return replace(
         sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * np.sqrt(trust)
     )
@@ -158,20 +177,20 @@ class Contrast:
 
     sums: NDArray[np.float64]
     variance: NDArray[np.float64]
-    left: NDArray[np.bool_]
+    active: NDArray[np.bool_]
 
     def and_also(self, sums: NDArray[np.float64], variance: NDArray[np.float64]) -> Contrast:
         """Combine with another measurement of the columns that are left, weighting by inverse variance."""
         mean, noise = self.sums.copy(), self.variance.copy()
-        before = self.variance[self.left]
+        before = self.variance[self.active]
         share = before / (before + variance)
-        mean[self.left] += share * (sums - mean[self.left])
-        noise[self.left] = before * (1 - share)
+        mean[self.active] += share * (sums - mean[self.active])
+        noise[self.active] = before * (1 - share)
         return replace(self, sums=mean, variance=noise)
 
 
 def staged(
-    people: People, known: Learned, first: Measured, rho: float, signals: int
+    people: People, learned: Learned, first: Measured, rho: float, signals: int
 ) -> tuple[Contrast, Results]:
     """Return the contrasts after all stages, and what follows from them; `rho` pays for the later ones.
 
@@ -182,110 +201,118 @@ def staged(
     combined = Contrast(
         noisy.sums, np.full(len(people), noisy.deviation**2), np.ones(len(people), dtype=np.bool_)
     )
-    outcome = results(people.alternative, known, first, combined.sums, combined.variance)
+    outcome = results(people.alternative, learned, first, combined.sums, combined.variance)
     if rho == 0:
         return combined, outcome
     seen = len(people) - 2 * int(np.count_nonzero(outcome.p > 0.5))
     later = schedule(max(signals, seen), len(people))
     whole = sum(share for _, share in later)
     for least, share in later:
-        left = combined.left & (outcome.z >= least)
-        combined = replace(combined, left=left)
-        if not left.any():
+        active = combined.active & (outcome.z >= least)
+        combined = replace(combined, active=active)
+        if not active.any():
             break
-        asked = people.asked(left)
-        around = replace(known, apart=_apart(known, outcome))
-        kept = _known(asked, around, left)
+        asked = people.asked(active)
+        around = replace(learned, difference=_clear_differences(learned, outcome))
+        kept = _constants(asked, around, active)
         # Rows of fewer columns: the same budget adds less noise.
-        reach, total = reach_by(asked, kept), _totals(people, kept, left)
+        sensitivity, total = row_sensitivities(asked, kept), _totals(people, kept, active)
         price = rho * share / whole
-        of_sums = _for_sums(known, first.sums, left, reach, price)
+        of_sums = _for_sums(learned, first.sums, active, sensitivity, price)
         exact, unit = contrast(total.rows, kept.shares), 1 / (PARTS * FINE)
-        again = with_noise(exact, PARTS * reach.contrast, price - of_sums, unit)
+        again = with_noise(exact, PARTS * sensitivity.contrast, price - of_sums, unit)
         # All stages in the units of the first, whose clipping left other weights.
-        unit = known.weight[left] / kept.weight
+        unit = learned.weight[active] / kept.weight
         lacking, _, also = kept.contrast_of_centres(kept.group_weights)
         combined = combined.and_also((again.sums + lacking) * unit, (again.deviation * unit) ** 2)
         if of_sums:
-            more = with_noise(total.rows[0], reach.sums, of_sums, 1 / FINE)
-            before = known.contrast_of_centres(known.group_weights)[2][left]
+            more = with_noise(total.rows[0], sensitivity.sums, of_sums, 1 / FINE)
+            before = learned.contrast_of_centres(learned.group_weights)[2][active]
             more = replace(more, sums=(more.sums + also) * unit - before, deviation=more.deviation * unit)
-            numbers = ~known.rows.positive
-            first = replace(first, sums=_joined(first.sums, more.at(numbers[left]), left & numbers))
-        outcome = results(people.alternative, known, first, combined.sums, combined.variance)
+            numbers = ~learned.rows.positive
+            first = replace(first, sums=_joined(first.sums, more.at(numbers[active]), active & numbers))
+        outcome = results(people.alternative, learned, first, combined.sums, combined.variance)
     return combined, outcome
 
 
-def _for_sums(known: Learned, told: Noisy, left: NDArray[np.bool_], reach: Reach, rho: float) -> float:
+def _for_sums(
+    learned: Learned, noisy: Noisy, active: NDArray[np.bool_], sensitivity: Sensitivities, rho: float
+) -> float:
     """Return how much of the budget of a stage is best spent on sums of the columns that are left.
 
     An error of a mean moves a contrast where less is left of one group's numbers than of the other's.
     """
-    lever, signed = _lever(known)[left], ~known.rows.positive[left]
+    lever, signed = _lever(learned)[active], ~learned.rows.positive[active]
     if not signed.any():
         return 0.0
-    added = float(np.median((np.broadcast_to(told.deviation, known.shares.shape)[left] * lever)[signed])) ** 2
-    noise = (max(reach.contrast, 1.0) / FINE) ** 2 / (2 * rho)
+    added = (
+        float(np.median((np.broadcast_to(noisy.deviation, learned.shares.shape)[active] * lever)[signed]))
+        ** 2
+    )
+    noise = (max(sensitivity.contrast, 1.0) / FINE) ** 2 / (2 * rho)
     if not added > _LITTLE * noise:
         return 0.0
     # With a share s of the budget the noise is 1/(1-s) times as large, and what means add is own/s.
-    own = float(np.median(lever[signed])) ** 2 * (reach.sums / FINE) ** 2 / (2 * rho) / noise
+    own = float(np.median(lever[signed])) ** 2 * (sensitivity.sums / FINE) ** 2 / (2 * rho) / noise
     share = math.sqrt(own) / (1 + math.sqrt(own))
     return rho * share if share > _LEAST_OF_SUMS else 0.0
 
 
-def _lever(known: Learned) -> NDArray[np.float64]:
+def _lever(learned: Learned) -> NDArray[np.float64]:
     """Return by about how much contrasts move with the sums of their columns, in which the groups are alike.
 
     They do where more are present in one group, and where more is left of one group's numbers.
     """
-    f, present = known.shares, known.means.present
-    uneven = known.uneven**2 + known.uneven_variance
-    gap = math.hypot(known.remains.gap, known.remains.unsure)
-    return np.sqrt(uneven + np.where(known.rows.positive, 0.0, gap * f * (1 - f) * present) ** 2) / present
+    f, present = learned.shares, learned.means.present
+    uneven = learned.uneven**2 + learned.uneven_variance
+    gap = math.hypot(learned.retained.gap, learned.retained.unsure)
+    return np.sqrt(uneven + np.where(learned.rows.positive, 0.0, gap * f * (1 - f) * present) ** 2) / present
 
 
-def _joined(told: Noisy, more: Noisy, at: NDArray[np.bool_]) -> Noisy:
+def _joined(noisy: Noisy, again: Noisy, at: NDArray[np.bool_]) -> Noisy:
     """Combine sums of all columns with those told again of the ones `at`, by inverse variance."""
-    sums, deviation = told.sums.copy(), np.broadcast_to(told.deviation, told.sums.shape).copy()
-    trust = deviation[at] ** 2 / (deviation[at] ** 2 + np.square(more.deviation))
-    sums[at] += trust * (more.sums - sums[at])
+    sums, deviation = noisy.sums.copy(), np.broadcast_to(noisy.deviation, noisy.sums.shape).copy()
+    trust = deviation[at] ** 2 / (deviation[at] ** 2 + np.square(again.deviation))
+    sums[at] += trust * (again.sums - sums[at])
     deviation[at] *= np.sqrt(1 - trust)
-    return replace(told, sums=sums, deviation=deviation)
+    return replace(noisy, sums=sums, deviation=deviation)
 
 
-def _apart(known: Learned, outcome: Results) -> NDArray[np.float64]:
+def _clear_differences(learned: Learned, outcome: Results) -> NDArray[np.float64]:
     """Return how far apart the groups are in each column, where the stages so far make that clear."""
-    size = known.shares * (1 - known.shares) * known.means.present * known.weight
-    return clear_difference(outcome.contrast, np.sqrt(outcome.variance), size, known.rows.positive)
+    size = learned.shares * (1 - learned.shares) * learned.means.present * learned.weight
+    return clear_difference(outcome.contrast, np.sqrt(outcome.variance), size, learned.rows.positive)
 
 
-def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
+def _constants(asked: People, learned: Learned, active: NDArray[np.bool_]) -> Learned:
     """Return the constants of the columns that are left, with clipping radii that suit their number."""
     parts = ("centre", "reach", "spread")
-    scaling = replace(known.scaling, **{part: getattr(known.scaling, part)[left] for part in parts})
-    means = Means(known.means.mean[left], known.means.present[left], known.means.doubt[left])
-    rows = known.rows.only(left)
+    scaling = replace(learned.scaling, **{part: getattr(learned.scaling, part)[active] for part in parts})
+    means = Means(learned.means.mean[active], learned.means.present[active], learned.means.doubt[active])
+    rows = learned.rows.only(active)
     boxes = boxes_of(asked, rows)
     # Rows of fewer columns are shorter in proportion: clipped so, they keep about the same weights.
     share = [
-        float(np.count_nonzero(left & part)) / max(1, np.count_nonzero(part))
-        for part in (known.rows.positive, ~known.rows.positive)
+        float(np.count_nonzero(active & part)) / max(1, np.count_nonzero(part))
+        for part in (learned.rows.positive, ~learned.rows.positive)
     ]
     balls = replace(
-        known.balls,
-        positive=_smaller(known.balls.positive, share[0], boxes[0]),
-        signed=_smaller(known.balls.signed, share[1], boxes[1]),
+        learned.balls,
+        positive=_smaller(learned.balls.positive, share[0], boxes[0]),
+        signed=_smaller(learned.balls.signed, share[1], boxes[1]),
     )
     norms = tuple(
-        replace(norm, norm=norm.norm * math.sqrt(part)) for norm, part in zip(known.norms, share, strict=True)
+        replace(norm, norm=norm.norm * math.sqrt(part))
+        for norm, part in zip(learned.norms, share, strict=True)
     )
-    apart = known.apart[left] if can_be_apart(boxes[1], balls.signed) else np.zeros(len(asked))
+    difference = (
+        learned.difference[active] if two_centres_are_free(boxes[1], balls.signed) else np.zeros(len(asked))
+    )
     return replace(
-        known,
-        apart=apart,
-        shares=known.shares[left],
-        missing=known.missing.only(left),
+        learned,
+        difference=difference,
+        shares=learned.shares[active],
+        missing=learned.missing.only(active),
         columns=Columns.of(asked),
         scaling=scaling,
         means=means,
@@ -301,8 +328,8 @@ def _smaller(ball: Ball, share: float, box: Box) -> Ball:
     return Ball(radius if radius < box.radius else math.inf, box.entry)
 
 
-def _totals(people: People, known: Learned, left: NDArray[np.bool_] | None = None) -> Totals:
-    """Return the sums of people's rows around their group's centre, of columns that are `left`. Private."""
-    sides = known.sides if known.apart.any() else (known.rows, known.rows)
-    rules = np.stack([rows.rules(known.scaling, known.columns) for rows in sides])
-    return Totals.of(people.values, people.group, known.balls, known.rows.positive, rules, left)
+def _totals(people: People, learned: Learned, active: NDArray[np.bool_] | None = None) -> Totals:
+    """Return the sums of people's rows around their group's centre, of columns that are `active`. Private."""
+    sides = learned.sides if learned.difference.any() else (learned.rows, learned.rows)
+    rules = np.stack([rows.rules(learned.scaling, learned.columns) for rows in sides])
+    return Totals.of(people.values, people.group, learned.balls, learned.rows.positive, rules, active)

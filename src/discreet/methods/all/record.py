@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+CLEAR = 3.0
+"""Deviations of its noise, beyond which a sum is clearly not what was expected."""
+_ONE_SIDED = 0.7  # of what there would be if all were missing in one group
+_TOGETHER = 0.75  # of the variance of how uneven it is, columns have in common
+_INSIDE, _VARIED = 0.95, 0.1  # about the share of numbers that are not cut, and how far off that may be
+_FROM_ONE = 0.5  # of what there would be if all that is taken were taken from one group
+_LEAST_LEFT = 0.05  # no group is taken to have less left
 _LIGHTEST = 0.05  # no mean weight is taken to be smaller
 
 
@@ -111,9 +118,11 @@ class Missing:
     excess: NDArray[np.float64]
     variance: NDArray[np.float64]
 
-    def only(self, left: NDArray[np.bool_]) -> Missing:
+    def only(self, active: NDArray[np.bool_]) -> Missing:
         """Return those of some columns."""
-        return replace(self, clear=self.clear[left], excess=self.excess[left], variance=self.variance[left])
+        return replace(
+            self, clear=self.clear[active], excess=self.excess[active], variance=self.variance[active]
+        )
 
 
 def uneven_labels(
@@ -126,8 +135,41 @@ def uneven_labels(
     return excess, 0.5 * groups.deviation**2 + missing.variance + (apart * means.doubt) ** 2
 
 
+def usual_unevenness(groups: Groups, means: Means, share: float) -> Floats:
+    """Return about how large sum (y - f) over the missing is, by how many are missing in each column.
+
+    How many that is, is drawn toward the mean of all columns as far as noise makes them differ. The groups'
+    rates differ by about their mean, and by more if one group is small and some are clearly missing, for all
+    may be missing there.
+    """
+    gone, noise = groups.people - means.present, means.doubt**2
+    between = max(float(np.var(gone) - np.mean(noise)), 0.0)
+    trust = between / (between + noise)
+    lacking = np.mean(gone) + trust * (gone - np.mean(gone))
+    doubt = np.sqrt(trust**2 * noise + np.mean(noise) / gone.size + 2 * groups.deviation**2)
+    least = np.clip(lacking - doubt, 0.0, groups.people)
+    lacking = np.clip(lacking, doubt, groups.people)
+    return np.maximum(lacking * share * (1 - share), _ONE_SIDED * least * max(share, 1 - share))
+
+
+def alike(noisy: Noisy, usual: Floats) -> tuple[Floats, Floats]:
+    """Return what is to be expected of sums of about this size, told with noise; and the variance of it.
+
+    Columns go together: what is missing more in one group is so in most, so that all of them teach something
+    of each. A sum that is clearly none of these is taken as it was told.
+    """
+    noise = float(noisy.deviation) ** 2
+    size, own = np.sqrt(_TOGETHER) * usual, (1 - _TOGETHER) * np.maximum(usual, 1e-9) ** 2
+    precision = 1 + float(np.sum(size**2 / (own + noise)))
+    common = size * float(np.sum(size * noisy.sums / (own + noise))) / precision
+    other = np.square(noisy.sums - common) > CLEAR**2 * (own + noise)
+    trust = np.where(other, 1.0, own / (own + noise))
+    variance = trust * noise + ((1 - trust) * size) ** 2 / precision
+    return common + trust * (noisy.sums - common), variance
+
+
 @dataclass(frozen=True, slots=True)
-class Remains:
+class Retained:
     """What is left of the numbers of the first and of the second group. Public.
 
     Attributes
@@ -143,9 +185,48 @@ class Remains:
     """
 
     tilt: float = 0.0
-    inside: tuple[float, float] = (1.0, 1.0)
+    within_range: tuple[float, float] = (1.0, 1.0)
     unsure: float = 0.0
     gap: float = 0.0
+
+
+def retained_of(noisy: Noisy, present: Floats, weight: float, *, cut: bool) -> Retained:
+    """Return what is left of each group, from what was told of the sums of `retained_sums`.
+
+    `present` is about how many of each group have an entry in a column, and `weight` what rows' lengths say
+    that clipping leaves of everybody's. What is left of both groups differs by no more than what is taken
+    from everybody allows, and that is put together with what was told.
+    """
+    people = np.maximum(present, 1.0)
+    shares, error = noisy.sums / people[:, None], float(noisy.deviation) / people
+    f = float(people[1] / people.sum())
+    both = people / people.sum()
+    # Of everybody: the share inside, as far as it is told, and what is taken in all.
+    within_range = 1.0
+    if cut:
+        noise = float(np.hypot(*(both * error))) / max(weight, _LEAST_LEFT)
+        seen = float(both @ shares[:, 0]) / max(weight, _LEAST_LEFT)
+        trust = 1 / (1 + (noise / _VARIED) ** 2)
+        within_range = min(_INSIDE + trust * (seen - _INSIDE), 1.0)
+    rows = _gap(shares.sum(axis=1), error * math.sqrt(2), 1 - weight, f)
+    kept = max(weight * within_range, _LEAST_LEFT)
+    gap, unsure = _gap(shares[:, 0], error, 1 - kept, f) if cut else rows
+    first, second = (
+        min(max(kept + by * gap, _LEAST_LEFT) / max(weight + by * rows[0], _LEAST_LEFT), 1.0)
+        for by in (-f, 1 - f)
+    )
+    tilt = -rows[0] / max(1 - weight, 1e-9)
+    return Retained(float(np.clip(tilt, -1 / (1 - f), 1 / f)), (first, second), unsure, gap)
+
+
+def _gap(shares: Floats, error: Floats, taken: float, share: float) -> tuple[float, float]:
+    """Return how much more is left of the second group than of the first, and what is not known of it."""
+    before = _FROM_ONE * min(max(taken, 0.0) / min(share, 1 - share), 1.0)
+    noise = float(np.hypot(*error))
+    if before == 0:
+        return 0.0, 0.0
+    trust = before**2 / (before**2 + noise**2)
+    return trust * float(shares[1] - shares[0]), before * math.sqrt(1 - trust)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,9 +237,9 @@ class Learned:
     in each column of numbers, as far as they differ: exactly these are subtracted from each label y.
     `means.present` is about how many people have an entry. `rest` is how far sums are from 0, or from their
     shift, now that centres were moved, and `centred` the variance of that, infinite if it is not known.
-    `apart` is how far the groups differ in each column, second less first, in the units of rows, as far as
-    that is clear and the column is clipped with its group's own centre (0 elsewhere). `remains` is what
-    clipping and cutting leave of each group's numbers. `left` is the part of the budget that was not needed.
+    `difference` is how far the groups differ in each column, second less first, in the units of rows, as far
+    as that is clear and the column is clipped with its group's own centre (0 elsewhere). `retained` is what
+    clipping and cutting leave of each group's numbers, `unspent` the budget that was not needed.
     """
 
     groups: Groups
@@ -173,16 +254,16 @@ class Learned:
     balls: Balls
     rest: NDArray[np.float64]
     centred: NDArray[np.float64]
-    apart: NDArray[np.float64]
-    remains: Remains
-    left: float
+    difference: NDArray[np.float64]
+    retained: Retained
+    unspent: float
 
     @property
     def offsets(self) -> tuple[Floats, Floats]:
         """How far the centre of each group is from that of `rows`, in whole steps."""
         room = LARGEST - math.ceil(self.rows.most * FINE)
-        first = -self.shares * self.apart
-        low, high = (np.clip(np.rint(by * FINE), -room, room) for by in (first, first + self.apart))
+        first = -self.shares * self.difference
+        low, high = (np.clip(np.rint(by * FINE), -room, room) for by in (first, first + self.difference))
         return low, high
 
     @property
@@ -203,13 +284,17 @@ class Learned:
         first, second = (weight * by / FINE for by, weight in zip(self.offsets, weights, strict=True))
         f, present = self.shares, self.means.present
         lever = (1 - f) * second + f * first
-        apart, middle = present * (second - first), present * (f * second + (1 - f) * first)
-        return f * (1 - f) * apart + self.uneven * lever, lever, middle + self.uneven * (second - first)
+        between_centres, middle = present * (second - first), present * (f * second + (1 - f) * first)
+        return (
+            f * (1 - f) * between_centres + self.uneven * lever,
+            lever,
+            middle + self.uneven * (second - first),
+        )
 
     @property
     def group_weights(self) -> tuple[Floats, Floats]:
         """About the mean weight that clipping leaves to an entry of each column in each group."""
-        lost = np.where(self.rows.positive, 0.0, self.remains.tilt * (1 - self.weight))
+        lost = np.where(self.rows.positive, 0.0, self.retained.tilt * (1 - self.weight))
         first, second = (
             np.clip(self.weight - by * lost, _LIGHTEST, 1.0) for by in (-self.share, 1 - self.share)
         )

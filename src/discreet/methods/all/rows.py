@@ -187,11 +187,11 @@ class Rows:
         """Return the rows around other centres: those that are now at `mean`, in deviations."""
         return replace(self, centre=np.clip(self.centre + mean / self.scale, 0.0, 1.0))
 
-    def only(self, left: NDArray[np.bool_]) -> Rows:
+    def only(self, active: NDArray[np.bool_]) -> Rows:
         """Return the rows of some columns."""
-        parts = (self.answers[left], self.turned[left], self.centred[left])
-        less = np.broadcast_to(self.less, self.scale.shape)[left]
-        return Rows(self.centre[left], self.scale[left], self.most, *parts, less)
+        parts = (self.answers[active], self.turned[active], self.centred[active])
+        less = np.broadcast_to(self.less, self.scale.shape)[active]
+        return Rows(self.centre[active], self.scale[active], self.most, *parts, less)
 
 
 def can_be_cut(columns: Columns, scaling: Scaling, rows: Rows) -> NDArray[np.bool_]:
@@ -251,7 +251,7 @@ class Box:
         How many entries there are.
     """
 
-    apart: float
+    diameter: float
     shrunk: float
     radius: float
     squares: float
@@ -282,9 +282,9 @@ def boxes_of(people: People, rows: Rows) -> tuple[Box, Box]:
         alone = [np.sum(width**2), np.sum(width**2), np.sum(ends**2), np.sum(ends**4)]
         blocks = [sizes for signed, sizes in several if signed == centred]
         total = np.sum([alone, *blocks], axis=0)
-        apart, shrunk, radius, squares = (math.sqrt(float(squared)) * _UP for squared in total)
+        diameter, shrunk, radius, squares = (math.sqrt(float(squared)) * _UP for squared in total)
         entry = float(np.max(longest[part], initial=1.0)) * _UP
-        return Box(apart, shrunk, radius, squares, entry, int(np.count_nonzero(part)))
+        return Box(diameter, shrunk, radius, squares, entry, int(np.count_nonzero(part)))
 
     return box(rows.positive, centred=False), box(~rows.positive, centred=True)
 

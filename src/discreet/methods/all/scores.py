@@ -62,9 +62,9 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
     procedure = "BH" if proved else "adaptive BH"
 
     def draw() -> Release:
-        told = measured_scores(evidence, np.arange(m), rho, later)
-        places = step_up_positions(told.p, asked.q) if proved else adaptive_bh(told.p, asked.q)
-        return told.released("noise on every score", evidence, asked, events, fdr, places, procedure)
+        scores = measured_scores(evidence, np.arange(m), rho, later)
+        places = step_up_positions(scores.p, asked.q) if proved else adaptive_bh(scores.p, asked.q)
+        return scores.released("noise on every score", evidence, asked, events, fdr, places, procedure)
 
     return Ready(events, fdr, draw)
 
@@ -113,8 +113,8 @@ class Scores:
             evidence.names if whole else tuple(str(evidence.names[place]) for place in self.indices.tolist())
         )
         words, degrees = (score_name(evidence),) * count, np.full(count, math.inf)
-        told = Told(self.indices, names, words, self.sums, error, degrees, self.p, procedure)
-        return replace(made, told=told)
+        record_of_all = Told(self.indices, names, words, self.sums, error, degrees, self.p, procedure)
+        return replace(made, told=record_of_all)
 
 
 def stages_for(evidence: Evidence, rho: float, signals: int, count: int | None = None) -> Stages:
@@ -149,28 +149,28 @@ def measured_scores(
     scores = evidence.score if signed is None else signed
     exact = np.floor((scores if indices.size == scores.size else scores[indices]) / step)
     sums, deviation, variance = np.zeros(indices.size), np.zeros(indices.size), math.inf
-    p, left = np.ones(indices.size), np.ones(indices.size, dtype=np.bool_)
+    p, active = np.ones(indices.size), np.ones(indices.size, dtype=np.bool_)
     for least, share in ((0.0, _first(later)), *later):
-        left &= p <= 2 * ndtr(-least)
+        active &= p <= 2 * ndtr(-least)
         p = np.ones(indices.size)
-        count = int(np.count_nonzero(left))
+        count = int(np.count_nonzero(active))
         if count == 0:
             break
-        at = left if count < left.size else slice(None)  # all of them need no copy
-        noisy = with_noise(exact[at], _moved(evidence, count, step), rho * share, step)
+        places = active if count < active.size else slice(None)  # all of them need no copy
+        noisy = with_noise(exact[places], _moved(evidence, count, step), rho * share, step)
         fresh = float(noisy.deviation) ** 2
         # All that are left have the same noise.
         trust = 1 / (1 + fresh / variance)
         variance = fresh * trust
-        sums[at] += trust * (noisy.sums - sums[at])
-        deviation[at] = math.sqrt(variance)
-        t, noise = sums[at] / wider, math.sqrt(variance) / wider
+        sums[places] += trust * (noisy.sums - sums[places])
+        deviation[places] = math.sqrt(variance)
+        t, noise = sums[places] / wider, math.sqrt(variance) / wider
         if signed is None:
-            p[at] = noisy_tail(t, noise, null)
+            p[places] = noisy_tail(t, noise, null)
         elif null.law in TWO_SIDED:
-            p[at] = 2 * ndtr(-np.abs(t) / math.hypot(1.0, noise))
+            p[places] = 2 * ndtr(-np.abs(t) / math.hypot(1.0, noise))
         else:
-            p[at] = ndtr(-t / math.hypot(1.0, noise))
+            p[places] = ndtr(-t / math.hypot(1.0, noise))
     return Scores(indices, sums, deviation, p)
 
 

@@ -12,72 +12,40 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, ndtr
 
-from discreet.methods.all.inside import inside_of, unlike_inside
-from discreet.methods.all.record import Remains
 from discreet.methods.all.rows import FINE, can_be_cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.methods.all.record import Groups, Learned, Means, Measured, Noisy
+    from discreet.methods.all.record import Learned, Measured, Noisy, Retained
     from discreet.methods.all.rows import Rows
 
     Floats = NDArray[np.float64]
     Pair = tuple[Floats, Floats]
     Shares = tuple[Floats | float, Floats | float]
 
-CLEAR = 3.0
-"""Deviations."""
 ALIKE = 0.5
 """Variances of numbers differ from what rows' lengths say of them by about this share."""
 _DIFFERENT = 2.0  # likewise, at most
 UNLIKE = 0.7
 """And those of the groups in one column from each other by about this."""
 _COMMON = 0.7  # and those of one group in all columns from what is usual, by about this
-_ONE_SIDED = 0.7  # of what there would be if all were missing in one group
-_TOGETHER = 0.75  # of the variance of how uneven it is, columns have in common
 _LONGER = 0.2  # rows that are clipped are longer where more is given, by about this power of it
 _CROWDED = 0.2  # of what clipping takes from given answers it takes from people, at least
-_INSIDE, _VARIED = 0.95, 0.1  # about the share of numbers that are not cut, and how far off that may be
-_FROM_ONE = 0.5  # of what there would be if all that is taken were taken from one group
-_LEAST_LEFT = 0.05  # no group is taken to have less left
 _UNSEEN = 1 / 3  # of what clipping takes, it may take from one group more than from the other
 _LEAST = 0.1  # of what is usual, no variance is taken to be smaller
-
-
-def usual_unevenness(groups: Groups, means: Means, share: float) -> Floats:
-    """Return about how large sum (y - f) over the missing is, by how many are missing in each column.
-
-    How many that is, is drawn toward the mean of all columns as far as noise makes them differ. The groups'
-    rates differ by about their mean, and by more if one group is small and some are clearly missing, for all
-    may be missing there.
-    """
-    gone, noise = groups.people - means.present, means.doubt**2
-    between = max(float(np.var(gone) - np.mean(noise)), 0.0)
-    trust = between / (between + noise)
-    lacking = np.mean(gone) + trust * (gone - np.mean(gone))
-    doubt = np.sqrt(trust**2 * noise + np.mean(noise) / gone.size + 2 * groups.deviation**2)
-    least = np.clip(lacking - doubt, 0.0, groups.people)
-    lacking = np.clip(lacking, doubt, groups.people)
-    return np.maximum(lacking * share * (1 - share), _ONE_SIDED * least * max(share, 1 - share))
-
-
-def alike(told: Noisy, usual: Floats) -> Pair:
-    """Return what is to be expected of sums of about this size, told with noise; and the variance of it.
-
-    Columns go together: what is missing more in one group is so in most, so that all of them teach something
-    of each. A sum that is clearly none of these is taken as it was told.
-    """
-    noise = float(told.deviation) ** 2
-    size, own = np.sqrt(_TOGETHER) * usual, (1 - _TOGETHER) * np.maximum(usual, 1e-9) ** 2
-    known = 1 + float(np.sum(size**2 / (own + noise)))
-    common = size * float(np.sum(size * told.sums / (own + noise))) / known
-    other = np.square(told.sums - common) > CLEAR**2 * (own + noise)
-    trust = np.where(other, 1.0, own / (own + noise))
-    variance = trust * noise + ((1 - trust) * size) ** 2 / known
-    return common + trust * (told.sums - common), variance
+_FEWEST = 0.6  # of the numbers are taken to be inside of their range: others have few values, or two
+_DEVIATIONS: Floats = np.linspace(0.05, 3.0, 200)  # of normal numbers, in half ranges
+_CUT: Floats = 2 * np.asarray(ndtr(-1 / _DEVIATIONS))
+_DENSITY: Floats = np.exp(-0.5 / _DEVIATIONS**2) / np.sqrt(2 * np.pi)
+_SQUARES: Floats = _DEVIATIONS**2 * (1 - _CUT - 2 * _DENSITY / _DEVIATIONS) + _CUT  # their mean, cut to +-1
+_STEEP: Floats = 2 * _DENSITY / _DEVIATIONS / (1 - _CUT)  # by how much fewer are inside of e times as wide
+_USUAL, _OFF = 0.2, 0.3  # about the mean of these squares where a range fits, and how far off it may be
+_FITS = 0.5  # where it is larger a range does not fit
+_UNLIKE = 0.3  # by about so much the groups' deviations differ in a column, on the log scale
+_OF_VARIANCES = 0.6  # of the difference of variances over their mean, about, is that on the log scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +56,7 @@ class Weights:
     variance: float
 
 
-def weights_of(known: Learned, told: Noisy, given: float = 1.0) -> Weights:
+def weights_of(learned: Learned, noisy: Noisy, given: float = 1.0) -> Weights:
     """Return sum (y - f) w of answers that are never negative.
 
     Before it is measured it is known from the sizes of the groups, but for what clipping takes from one group
@@ -96,15 +64,15 @@ def weights_of(known: Learned, told: Noisy, given: float = 1.0) -> Weights:
     variance. The error is the same for all columns, so it must be small. `given` is what is left of answers
     that are given: few people give most.
     """
-    groups, share = known.groups, known.share
-    weight = known.norms[0].mean_weight(known.balls.positive)
+    groups, share = learned.groups, learned.share
+    weight = learned.norms[0].mean_weight(learned.balls.positive)
     expected = (groups.second - share * groups.people) * weight
     taken = max(1 - weight, _CROWDED * (1 - given))
     unseen = _UNSEEN * taken * groups.people * share * (1 - share)
     before = 0.5 * (groups.deviation * weight) ** 2 + unseen**2
-    noise = float(np.broadcast_to(told.deviation, told.sums.shape)[0])
+    noise = float(np.broadcast_to(noisy.deviation, noisy.sums.shape)[0])
     trust = before / (before + noise**2) if before and np.isfinite(noise) else 0.0
-    return Weights(expected + trust * (float(told.sums[0]) - expected), before * (1 - trust))
+    return Weights(expected + trust * (float(noisy.sums[0]) - expected), before * (1 - trust))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,28 +90,28 @@ class Kept:
     weights: Weights
 
 
-def kept_of(known: Learned, measured: Measured) -> Kept:
+def kept_of(learned: Learned, measured: Measured) -> Kept:
     """Return what clipping leaves of answers, from their sums beside the rates that were learned before.
 
     Who gives many answers has a longer row, of which clipping takes more: of given answers less is left than
     of people. In a group it takes of them in proportion to what it takes of people, over how many they give.
     """
-    rows, f, n = known.rows, known.share, known.groups.people
-    positive, weight = rows.positive, known.norms[0].mean_weight(known.balls.positive)
-    if not positive.any() or np.isinf(known.balls.positive.radius):
-        return Kept(1.0, 0.0, (1.0, 1.0), (1.0, 1.0), weights_of(known, measured.weights))
+    rows, f, n = learned.rows, learned.share, learned.groups.people
+    positive, weight = rows.positive, learned.norms[0].mean_weight(learned.balls.positive)
+    if not positive.any() or np.isinf(learned.balls.positive.radius):
+        return Kept(1.0, 0.0, (1.0, 1.0), (1.0, 1.0), weights_of(learned, measured.weights))
     sums = measured.sums.sums[positive]
     left = np.maximum(sums / rows.scale[positive] / n, 1e-9)
-    rate = np.where(rows.turned, 1 - known.means.mean, known.means.mean)[positive]
+    rate = np.where(rows.turned, 1 - learned.means.mean, learned.means.mean)[positive]
     # The rates have noise that scales follow; their sums have not. No more is left than of people.
     slope = float(rate @ left) / float(left @ left)
-    error = max(float(np.linalg.norm(known.means.doubt[positive] / n * left)) / float(left @ left), 1e-9)
+    error = max(float(np.linalg.norm(learned.means.doubt[positive] / n * left)) / float(left @ left), 1e-9)
     below = (1 / weight - slope) / error
     slope += error * float(np.exp(-(below**2) / 2 - log_ndtr(-below))) / np.sqrt(2 * np.pi)
     given = float(np.clip(1 / slope, 0.3, weight))
-    weights = weights_of(known, measured.weights, given)
+    weights = weights_of(learned, measured.weights, given)
     weight = min(weight, 1 - _CROWDED * (1 - given))
-    first, second = max(n - known.groups.second, 1.0), max(known.groups.second, 1.0)
+    first, second = max(n - learned.groups.second, 1.0), max(learned.groups.second, 1.0)
     by_people = weights.excess + f * weight * n
     of_people = np.clip([(weight * n - by_people) / first, by_people / second], _LEAST, 1.0)
     total = max(float(np.sum(sums)), 1e-9)
@@ -161,52 +129,13 @@ def rate_of(rows: Rows, weight: Floats, mean: Floats, kept: Floats) -> Floats:
     return (about + mean / kept) / np.minimum(rows.scale, rows.most)
 
 
-def remains_of(told: Noisy, present: Floats, weight: float, *, cut: bool) -> Remains:
-    """Return what is left of each group, from what was told of the sums of `remaining`.
-
-    `present` is about how many of each group have an entry in a column, and `weight` what rows' lengths say
-    that clipping leaves of everybody's. What is left of both groups differs by no more than what is taken
-    from everybody allows, and that is put together with what was told.
-    """
-    people = np.maximum(present, 1.0)
-    shares, error = told.sums / people[:, None], float(told.deviation) / people
-    f = float(people[1] / people.sum())
-    both = people / people.sum()
-    # Of everybody: the share inside, as far as it is told, and what is taken in all.
-    inside = 1.0
-    if cut:
-        noise = float(np.hypot(*(both * error))) / max(weight, _LEAST_LEFT)
-        seen = float(both @ shares[:, 0]) / max(weight, _LEAST_LEFT)
-        trust = 1 / (1 + (noise / _VARIED) ** 2)
-        inside = min(_INSIDE + trust * (seen - _INSIDE), 1.0)
-    rows = _gap(shares.sum(axis=1), error * math.sqrt(2), 1 - weight, f)
-    kept = max(weight * inside, _LEAST_LEFT)
-    gap, unsure = _gap(shares[:, 0], error, 1 - kept, f) if cut else rows
-    first, second = (
-        min(max(kept + by * gap, _LEAST_LEFT) / max(weight + by * rows[0], _LEAST_LEFT), 1.0)
-        for by in (-f, 1 - f)
-    )
-    tilt = -rows[0] / max(1 - weight, 1e-9)
-    return Remains(float(np.clip(tilt, -1 / (1 - f), 1 / f)), (first, second), unsure, gap)
-
-
-def _gap(told: Floats, error: Floats, taken: float, share: float) -> tuple[float, float]:
-    """Return how much more is left of the second group than of the first, and what is not known of it."""
-    before = _FROM_ONE * min(max(taken, 0.0) / min(share, 1 - share), 1.0)
-    noise = float(np.hypot(*error))
-    if before == 0:
-        return 0.0, 0.0
-    trust = before**2 / (before**2 + noise**2)
-    return trust * float(told[1] - told[0]), before * math.sqrt(1 - trust)
-
-
-def excess_of(there: Pair, left: Shares, share: Floats) -> Floats:
+def excess_of(group_sizes: Pair, left: Shares, share: Floats) -> Floats:
     """Return sum (y - f) over those present, each group counting as much as is left of it.
 
     Of a column with the same mean in both groups, a contrast holds this many times the mean of everybody.
     """
-    first, second = there[0] * left[0], there[1] * left[1]
-    return ((1 - share) * second - share * first) * (there[0] + there[1]) / (first + second)
+    first, second = group_sizes[0] * left[0], group_sizes[1] * left[1]
+    return ((1 - share) * second - share * first) * (group_sizes[0] + group_sizes[1]) / (first + second)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,7 +148,7 @@ class Spread:
     """
 
     squares: Pair
-    inside: Pair
+    within_range: Pair
     unsure: Floats
     vague: Floats
     narrow: Floats
@@ -230,39 +159,42 @@ class Spread:
 
 
 def spread_of(
-    known: Learned,
+    learned: Learned,
     measured: Measured,
     weights: Pair,
-    there: Pair,
+    group_sizes: Pair,
     mean: Floats,
-    apart: Floats,
+    difference: Floats,
     answers: Pair,
 ) -> Spread:
     """Return how entries spread: of answers as `squares_of_answers` says, of numbers by each group's squares.
 
-    `weights` is what clipping leaves of each group's entries, and `there` how many of each group are present;
-    `mean` is that of everybody and `apart` how far the groups' means are from each other, in the units of
-    rows.
+    `weights` is what clipping leaves of each group's entries, and `group_sizes` how many of each group are
+    present; `mean` is that of everybody and `difference` how far the groups' means are from each other, in
+    the units of rows.
     """
-    rows, f = known.rows, known.shares
-    squares, unsure = _numbers(known, measured, there, mean, apart)
+    rows, f = learned.rows, learned.shares
+    squares, unsure = _numbers(learned, measured, group_sizes, mean, difference)
     sampling, error = answers
-    uncut = ~can_be_cut(known.columns, known.scaling, rows)
+    uncut = ~can_be_cut(learned.columns, learned.scaling, rows)
     noise = float(measured.squares.deviation)
-    inside, vague = zip(
-        *(inside_of(squares[g], noise, there[g] * weights[g] ** 2, rows) for g in (0, 1)), strict=True
+    within_range, vague = zip(
+        *(share_within_range(squares[g], noise, group_sizes[g] * weights[g] ** 2, rows) for g in (0, 1)),
+        strict=True,
     )
-    first, second = (np.where(uncut, 1.0, share) for share in inside)
+    first, second = (np.where(uncut, 1.0, share) for share in within_range)
     by_group = [np.where(rows.answers, part * sampling, squares[g]) for g, part in enumerate((1 - f, f))]
     unsure = np.where(rows.answers, f * (1 - f) * error, unsure)
     vague = np.where(uncut, 0.0, np.hypot(*vague))
-    means = (mean - f * apart, mean + (1 - f) * apart)
-    narrow = np.where(uncut, 0.0, unlike_inside(measured.squares, there, weights, means, rows, known.remains))
+    means = (mean - f * difference, mean + (1 - f) * difference)
+    narrow = np.where(
+        uncut, 0.0, unlike_within_range(measured.squares, group_sizes, weights, means, rows, learned.retained)
+    )
     return Spread((by_group[0], by_group[1]), (first, second), unsure, vague, narrow)
 
 
 def _numbers(
-    known: Learned, measured: Measured, there: Pair, mean: Floats, apart: Floats
+    learned: Learned, measured: Measured, group_sizes: Pair, mean: Floats, difference: Floats
 ) -> tuple[Pair, Floats]:
     """Return sum (w (v - mean of the group))^2 over each group, and the error of what contrasts make of it.
 
@@ -270,14 +202,14 @@ def _numbers(
     groups may differ together, by ALIKE, and one from the other, by UNLIKE; with what was told this is a
     normal law, whose mean and variance follow. To that the error of sampling is added.
     """
-    signed, f = ~known.rows.positive, known.shares
-    present = there[0] + there[1]
-    energy = known.norms[1].energy(known.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)
-    typical = float(np.mean(present[signed])) / known.groups.people if signed.any() else 1.0
-    usual = [np.maximum(energy / max(typical, 1e-9), 1e-9) * count for count in there]
-    told, noise = measured.squares.sums, float(measured.squares.deviation) ** 2
-    means = (mean - f * apart, mean + (1 - f) * apart)
-    own = [told[g] - there[g] * means[g] ** 2 for g in (0, 1)]
+    signed, f = ~learned.rows.positive, learned.shares
+    present = group_sizes[0] + group_sizes[1]
+    energy = learned.norms[1].energy(learned.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)
+    typical = float(np.mean(present[signed])) / learned.groups.people if signed.any() else 1.0
+    usual = [np.maximum(energy / max(typical, 1e-9), 1e-9) * count for count in group_sizes]
+    squares, noise = measured.squares.sums, float(measured.squares.deviation) ** 2
+    means = (mean - f * difference, mean + (1 - f) * difference)
+    own = [squares[g] - group_sizes[g] * means[g] ** 2 for g in (0, 1)]
     # One group may vary more in all columns alike.
     usual = [_common(own[g][signed], usual[g][signed], noise) * usual[g] for g in (0, 1)]
     off = [own[g] - usual[g] for g in (0, 1)]
@@ -295,7 +227,7 @@ def _numbers(
     counts = (f**2, (1 - f) ** 2)
     x, y = (counts[0] * law[0][g] + counts[1] * law[1][g] for g in (0, 1))
     left = counts[0] * x + counts[1] * y - (second * x**2 - 2 * both * x * y + first * y**2) / whole
-    sampled = 2 * (counts[0] * a) ** 2 / there[0] + 2 * (counts[1] * b) ** 2 / there[1]
+    sampled = 2 * (counts[0] * a) ** 2 / group_sizes[0] + 2 * (counts[1] * b) ** 2 / group_sizes[1]
     return (a, b), np.sqrt(np.maximum(left, 0.0) + sampled)
 
 
@@ -329,3 +261,65 @@ def squares_of_answers(
         rows.positive, share * given + (1 - share) * others - off, square * level * (size - level)
     )
     return sampling * present, error
+
+
+def share_within_range(squares: Floats, noise: float, size: Floats, rows: Rows) -> Pair:
+    """Return about the share of numbers that are not cut, as if they were normal, and its error.
+
+    From their squares, told with this noise, and how many they would be if all were at the ends.
+    """
+    whole = size * _end(rows) ** 2
+    share, least, most = (
+        np.interp((squares + by) / whole, _SQUARES, np.maximum(1 - _CUT, _FEWEST))
+        for by in (0.0, noise, -noise)
+    )
+    return share, (most - least) / 2
+
+
+def unlike_within_range(
+    noisy: Noisy, group_sizes: Pair, weights: Pair, means: Pair, rows: Rows, retained: Retained
+) -> Floats:
+    """Return how much more the shares of both groups' numbers inside may differ where ranges are too narrow.
+
+    Relative to themselves. Of a range that fits, nearly all is inside, whatever the spreads are; of one that
+    is narrower than a deviation, as its squares say, the share inside goes with one over the deviation.
+    """
+    people = (group_sizes[0] * weights[0] ** 2, group_sizes[1] * weights[1] ** 2)
+    whole = (people[0] + people[1]) * _end(rows) ** 2
+    noise = math.sqrt(2) * float(noisy.deviation) / whole
+    seen = noisy.sums.sum(axis=0) / whole
+    squares: Floats = _USUAL + (seen - _USUAL) / (1 + (noise / _OFF) ** 2)
+    fits = ~rows.answers & (squares < _FITS)
+    variances = [(noisy.sums[g] - group_sizes[g] * means[g] ** 2) / people[g] for g in (0, 1)]
+    error = float(noisy.deviation) ** 2 * (1 / people[0] ** 2 + 1 / people[1] ** 2)
+    sampled = 2 / group_sizes[0] + 2 / group_sizes[1]
+    steep: Floats = np.interp(squares, _SQUARES, _STEEP)
+    usual = float(np.interp(_USUAL, _SQUARES, _STEEP))
+    # All columns may spread more in one group: what is cut of it says so.
+    first, second = retained.within_range
+    common = 2 * (first - second) / (first + second) / usual
+    before = math.hypot(_UNLIKE, common)
+    unlike = _unlike(variances[0][fits], variances[1][fits], error[fits], sampled[fits], before)
+    return unlike * np.sqrt(np.maximum(steep**2 - usual**2, 0.0))
+
+
+def _unlike(first: Floats, second: Floats, error: Floats, sampled: Floats, before: float) -> float:
+    """Return by about how much the groups' deviations differ in a column, on the log scale.
+
+    From the variances of these columns, whose differences were told with this squared error, and from what is
+    known before.
+    """
+    level = float(np.mean(first + second)) / 2 if first.size else 0.0
+    if level <= 0:
+        return before
+    noise = _OF_VARIANCES**2 * (error / level**2 + sampled)
+    apart = float(np.mean(np.square(_OF_VARIANCES * (first - second) / level) - noise))
+    # What the mean of these squares may be off by, beside what is known before; half of that is added.
+    off = 2 * float(np.mean((noise + max(apart, 0.0)) ** 2)) / first.size
+    trust = before**4 / (before**4 + off)
+    return math.sqrt(max(before**2 + trust * (apart - before**2), 0.0) + math.sqrt(trust * off) / 2)
+
+
+def _end(rows: Rows) -> Floats:
+    """Return how far the ends of a column's range are from its middle, in the units of rows."""
+    return np.minimum(rows.scale / 2, rows.most)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.clipping import Balls
     from discreet.methods.all.rows import Columns, Rows, Scaling
+    from discreet.typing import RawArray
 
     Entries = NDArray[np.floating[Any]]
     Floats = NDArray[np.float64]
@@ -51,7 +52,7 @@ _HUGE = 1e30  # a radius that clips nothing, and its square
 _UP = 1 + 2.0**-40  # more than the rounding of a sensitivity and of a deviation
 
 
-def _are_floats(table: NDArray[Any]) -> bool:
+def _are_floats(table: RawArray) -> bool:
     """Say whether a table holds floats that the kernels read, of single or of double precision."""
     return table.dtype.isnative and table.dtype.char in "fd"
 
@@ -98,7 +99,7 @@ def shared(rows: int, columns: int, work: Callable[[int, int], _Result]) -> list
         return list(pool.map(work, ends[:-1], ends[1:]))
 
 
-def by_column(values: NDArray[Any]) -> NDArray[Any]:
+def by_column(values: RawArray) -> RawArray:
     """Return a table with the entries of a column side by side, shape (columns, n); often without a copy."""
     return np.ascontiguousarray(values.T)
 
@@ -128,7 +129,7 @@ def with_sample(people: People) -> People:
     return replace(people, values=cast("Any", values.sampled(learners(people.rows))))
 
 
-def sampled(values: Entries | Streamed) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+def sampled(values: Entries | Streamed) -> tuple[NDArray[np.bool_], RawArray]:
     """Return which people constants are learned from, and their rows."""
     if isinstance(values, Streamed):
         return values.chosen, values.some
@@ -136,7 +137,7 @@ def sampled(values: Entries | Streamed) -> tuple[NDArray[np.bool_], NDArray[Any]
     return chosen, values if len(values) <= LEARNERS else some_rows(values, chosen)
 
 
-def some_rows(values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
+def some_rows(values: RawArray, chosen: NDArray[np.bool_]) -> RawArray:
     """Return the rows of some people, the entries of a column side by side; shape (chosen, columns)."""
     places = np.flatnonzero(chosen)
     some = np.empty((values.shape[1], places.size), dtype=values.dtype)
@@ -173,7 +174,7 @@ def whole_numbers(values: Entries, scaling: Scaling, columns: Columns, rows: Row
 
 
 def row_lengths(
-    values: NDArray[Any], rules: Floats | None = None, part: NDArray[np.bool_] | None = None
+    values: RawArray, rules: Floats | None = None, part: NDArray[np.bool_] | None = None
 ) -> Floats:
     """Return the length of each person's row of some columns, or of all; shape (n,).
 
@@ -211,23 +212,23 @@ class Totals:
     @classmethod
     def of(
         cls,
-        values: NDArray[Any] | Streamed,
+        values: RawArray | Streamed,
         group: NDArray[np.int8],
         balls: Balls,
         positive: NDArray[np.bool_],
         rules: Floats | None = None,
-        left: NDArray[np.bool_] | None = None,
+        active: NDArray[np.bool_] | None = None,
     ) -> Totals:
-        """Clip everyone's rows of the columns that are `left`, or of all, and add them up.
+        """Clip everyone's rows of the columns that are `active`, or of all, and add them up.
 
         Entries are made whole first, as the rules of a person's group say, shape (2, m, 7); without rules
         they are whole numbers already.
         """
         if isinstance(values, Streamed):
-            some = values if left is None else values.only(left)
+            some = values if active is None else values.only(active)
             each = (cls.of(piece, group[who], balls, positive, rules) for who, piece in some.pieces())
             return reduce(Totals.merged, each)
-        places = np.flatnonzero(np.ones(values.shape[1]) if left is None else left)
+        places = np.flatnonzero(np.ones(values.shape[1]) if active is None else active)
         n, m = len(values), places.size
         rules = np.zeros((2, 0, 7)) if rules is None else rules
         member, table = np.ascontiguousarray(group), by_column(values)

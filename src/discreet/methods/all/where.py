@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.clipping import Ball
     from discreet.methods.all.record import Noisy
     from discreet.methods.all.rows import Columns
+    from discreet.typing import RawArray
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
@@ -73,7 +74,7 @@ class _Numbers:
     Where they are `pooled`, all columns are looked at as one.
     """
 
-    values: NDArray[Any]
+    values: RawArray
     at: Places
     centre: Floats
     window: Floats
@@ -106,7 +107,7 @@ class _Numbers:
         return "Numbers(private)"
 
 
-def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float) -> Where:
+def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> Where:
     """Return where the numbers of each column lie; `size` is about how many people have any.
 
     Guarantee: Gaussian(sqrt(2 (rho - left))), `left` being what is left; which may depend on what was told.
@@ -134,7 +135,9 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
         unit = min(aim, part / cost) if numbers.pooled else part / (cost * count)
         if kind is free:
             left -= unit * LOOK_COSTS[0] * count
-            _sizes(numbers, some, with_noise(*numbers.sums(Look.SIZES, some), unit * LOOK_COSTS[0] * count))
+            _sizes(
+                numbers, some, with_noise(*numbers.sums(Look.SIZES, some), unit * LOOK_COSTS[0] * count), n
+            )
         narrowed = numbers.pooled
         for number in range(_LOOKS):
             # Within bounds all numbers are looked at first, without bounds where they crowd.
@@ -194,12 +197,12 @@ def _found(numbers: _Numbers, scales: Floats, reach: Floats, columns: Columns, m
     return Where(Scaling(*table[:3]), mean, present, doubt, left)
 
 
-def _sizes(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
+def _sizes(numbers: _Numbers, some: Places, noisy: Noisy, people: float) -> None:
     """Find where numbers without bounds crowd, and zeros and ones, from how many have one of each size."""
     noisy = numbers.each(noisy, some)
     sums, deviation = noisy.sums, float(noisy.deviation)
     numbers.centre[some], numbers.window[some] = crowded(sums, deviation)
-    numbers.two_valued[some], numbers.no_others[some] = zeros_and_ones(sums, deviation)
+    numbers.two_valued[some], numbers.no_others[some] = zeros_and_ones(sums, deviation, people)
 
 
 def _join_others(numbers: _Numbers, kind: Places, reach: Floats) -> None:
@@ -257,8 +260,8 @@ def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> tuple[Floats, Floa
     return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * numbers.window[some], _SMALL, _LARGE), noise
 
 
-def remaining(
-    values: NDArray[Any],
+def retained_sums(
+    values: RawArray,
     group: NDArray[np.int8],
     rules: list[Floats],
     signed: NDArray[np.bool_],
@@ -329,18 +332,18 @@ def learn_means(share: Floats, people: People, sought: NDArray[np.bool_], rho: f
     return means
 
 
-def _likely_present(told: Floats, deviation: Floats | float, rows: float) -> tuple[Floats, Floats]:
+def _likely_present(counts: Floats, deviation: Floats | float, rows: float) -> tuple[Floats, Floats]:
     """Return about how many people have an entry in each column, and what is not known of it.
 
     Most people have most entries, and columns are much alike in that: what noise hides of a column is taken
     from the others, and what it hides of all from `_THERE`.
     """
-    if not told.size:
-        return told, told
-    variance = np.broadcast_to(np.square(deviation), told.shape)
-    apart = max(float(np.var(told) - np.mean(variance)), (_UNLIKE * rows) ** 2)
-    noise, before = (apart + float(np.mean(variance))) / told.size, (_VARIED * rows) ** 2
-    level = _THERE * rows + (float(np.mean(told)) - _THERE * rows) / (1 + noise / before)
-    own = apart / (apart + variance)
-    present = np.clip(level + own * (told - level), 1.0, rows)
+    if not counts.size:
+        return counts, counts
+    variance = np.broadcast_to(np.square(deviation), counts.shape)
+    between = max(float(np.var(counts) - np.mean(variance)), (_UNLIKE * rows) ** 2)
+    noise, before = (between + float(np.mean(variance))) / counts.size, (_VARIED * rows) ** 2
+    level = _THERE * rows + (float(np.mean(counts)) - _THERE * rows) / (1 + noise / before)
+    own = between / (between + variance)
+    present = np.clip(level + own * (counts - level), 1.0, rows)
     return present, np.sqrt(own * variance + (1 - own) ** 2 / (1 / noise + 1 / before))

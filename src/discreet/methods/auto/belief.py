@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri_exp
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.certificate import Null
+    from discreet.typing import RawArray
 
     Floats = NDArray[np.float64]
     Singles = NDArray[np.float32]
@@ -220,7 +221,7 @@ def _single(x: Floats) -> Singles:
     return x.astype(np.float32)
 
 
-def _product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+def _product(left: RawArray, right: RawArray) -> RawArray:
     """Return the matrix product, some rows at a time.
 
     The threads of BLAS, which share larger products, wait for one another: on a busy machine far longer than

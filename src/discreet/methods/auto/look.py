@@ -56,6 +56,7 @@ QUESTIONS = 5
 """How many scores are told, one after another."""
 _DENSE = 10  # where one in so many columns stands out, or more, all are told
 _OF_ANSWERS = 4  # and of yes/no answers, whose rows are short, one in so many times that
+_TOGETHER = 2**20  # entries looked at together
 _SAMPLED = 4096  # people who show how common the commonest entry is
 _BLUNT = 0.78  # beyond this share of people with one entry the scores of a column are far below its z
 _RARER = 0.15  # those of declared answers stay sharp for so much more
@@ -67,7 +68,7 @@ _SPARE = 1.3  # times as many are measured as are expected to be real
 _MANY = 4  # where all are told, one in so many is expected to be real
 _BLUNTLY = (
     f"a first look, for {TIES * SHARE:.1%} of the budget, saw columns in which most people have the same "
-    'entry: "all" tells every one'
+    'entry: "all" measures every hypothesis'
 )
 
 
@@ -123,11 +124,11 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     fdr = _promise(data, asked)
 
     def draw() -> Release:
-        told, (ready, why) = {}, blunt
-        sharp, rho = (
-            (_sharp(data, TIES * first), (1 - TIES) * first) if isinstance(data, People) else (True, first)
+        record, (ready, why) = {}, blunt
+        few_ties, rho = (
+            (_few_ties(data, TIES * first), (1 - TIES) * first) if isinstance(data, People) else (True, first)
         )
-        if sharp:
+        if few_ties:
             evidence, rho = _scores(data, rho, pairs)
             public = _public(data, evidence, later)
             if isinstance(data, People):
@@ -138,14 +139,14 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
             ready, why = follows[count]
             saw = f"saw about {signals:,} of {m:,} stand out"
             why = f"a first look, for {SHARE:.0%} of the budget, {saw}: {why}"
-            told = {f"score {rank:,}": score for rank, score in seen.told}
-            told["noise_sd"] = seen.deviation
+            record = {f"score {rank:,}": score for rank, score in seen.told}
+            record["noise_sd"] = seen.deviation
         made = ready.draw()
         return replace(
             made,
             fdr=fdr,
             privacy=replace(made.privacy, epsilon=asked.epsilon, delta=asked.delta, events=events),
-            parameters={**made.parameters, "chosen": why, "look": told},
+            parameters={**made.parameters, "chosen": why, "look": record},
         )
 
     return Ready(events, fdr, draw)
@@ -158,7 +159,7 @@ def _follows(
     if count == len(data):
         few = _dense(data) if isinstance(data, People) else _MANY
         asked = replace(later, method="all", expect=float(max(1, count // few)))
-        return METHODS["all"].ready(asked, data), '"all" tells every one'
+        return METHODS["all"].ready(asked, data), '"all" measures every hypothesis'
     asked = replace(later, method="focus", k=count, expect=float(max(1, round(count / _SPARE))))
     words = f'"focus" measures {count:,} afresh'
     if isinstance(data, People):
@@ -189,8 +190,8 @@ def _looked(evidence: Evidence, public: Public, rho: float) -> tuple[Look, Belie
     deviation = sigma_of(QUESTIONS, rho) * step_of(evidence.certificate.sensitivity)
     before = Belief.before(states_of(public))
 
-    def believed(told: Told) -> Belief:
-        return reduce(lambda belief, each: belief.after(*each, deviation), told, before)
+    def believed(answers: Told) -> Belief:
+        return reduce(lambda belief, each: belief.after(*each, deviation), answers, before)
 
     seen = look(evidence, lambda told: believed(told).question(deviation), QUESTIONS, rho)
     return seen, believed(seen.told)
@@ -229,32 +230,32 @@ def _levels(ranks: NDArray[np.int64], public: Public, deviation: float) -> NDArr
     return np.minimum(np.array(levels) + _ABOVE * deviation, _HIGHEST * public.null.ceiling)
 
 
-def _last(told: Told, levels: dict[int, float]) -> tuple[int, float]:
+def _last(answers: Told, levels: dict[int, float]) -> tuple[int, float]:
     """Return the last rank that stands out, 0 if none does, and the first beyond it that was asked about.
 
     Scores fall with their rank, and answers are noisy: that end is taken which all answers together
     contradict least, so that no single one decides. Of two, the later.
     """
-    over = {rank: score - levels[rank] for rank, score in told}
+    above = {rank: score - levels[rank] for rank, score in answers}
 
     def contradicted(end: int) -> float:
-        return sum(max(-by if rank <= end else by, 0.0) for rank, by in over.items())
+        return sum(max(-by if rank <= end else by, 0.0) for rank, by in above.items())
 
-    last = min(sorted((0, *over), reverse=True), key=contradicted)
-    return last, min((rank for rank in over if rank > last), default=math.inf)
+    last = min(sorted((0, *above), reverse=True), key=contradicted)
+    return last, min((rank for rank in above if rank > last), default=math.inf)
 
 
-def _between(ends: tuple[int, float], told: Told, ranks: NDArray[np.int64]) -> int:
+def _between(ends: tuple[int, float], answers: Told, ranks: NDArray[np.int64]) -> int:
     """Return the rank to ask about next: halfway, or where all is settled one that would show an error.
 
     That is the next one beyond the end: to miss many that are real costs more than to measure a few too many.
     """
-    left = ranks[(ranks > ends[0]) & (ranks < ends[1])]
-    if left.size:
-        return int(left[left.size // 2])
-    left = np.setdiff1d(ranks, [rank for rank, _ in told])
-    beyond = left[left > ends[1]]
-    return int((*beyond, *left[::-1], ranks[-1])[0])
+    unasked = ranks[(ranks > ends[0]) & (ranks < ends[1])]
+    if unasked.size:
+        return int(unasked[unasked.size // 2])
+    unasked = np.setdiff1d(ranks, [rank for rank, _ in answers])
+    beyond = unasked[unasked > ends[1]]
+    return int((*beyond, *unasked[::-1], ranks[-1])[0])
 
 
 def _dense(people: People) -> int:
@@ -263,7 +264,7 @@ def _dense(people: People) -> int:
     return _DENSE * (_OF_ANSWERS if 2 * answers > people.columns else 1)
 
 
-def _sharp(people: People, rho: float) -> bool:
+def _few_ties(people: People, rho: float) -> bool:
     """Say whether nine columns in ten have scores near their z, by how many people have the commonest entry.
 
     One person replaced moves each of these numbers by 1 at most, and so any of their order statistics.
@@ -272,17 +273,26 @@ def _sharp(people: People, rho: float) -> bool:
     """
     values = np.sort(some_rows(people.values, learners(people.rows, _SAMPLED)), axis=0)
     size = len(values)
-    count = np.array([_longest_run(column[~np.isnan(column)]) for column in values.T])
+    parts = np.array_split(values.T, 1 + values.size // _TOGETHER)
+    count = np.concatenate([_longest_runs(part) for part in parts])
     for asked in people.questions:
         count[asked.places] -= round(_RARER * size) if asked.answers else 0
     tenth = np.sort(count)[-max(1, people.columns // 10)]
     return bool(with_noise(tenth, 1.0, rho).sums <= _BLUNT * size)
 
 
-def _longest_run(ordered: NDArray[np.floating[Any]]) -> int:
-    """Return how often the commonest of ascending numbers occurs."""
-    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], [True] * (ordered.size > 0)))
-    return int(np.max(np.diff(ends, prepend=-1), initial=0))
+def _longest_runs(ordered: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
+    """Return how often the commonest entry of each row occurs; entries ascend, missing ones are last."""
+    rows, size = ordered.shape
+    if not ordered.size:
+        return np.zeros(rows, dtype=np.int64)
+    begins = np.ones(ordered.shape, dtype=np.bool_)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    at = np.flatnonzero(begins)
+    longest = np.maximum.reduceat(
+        np.diff(at, append=ordered.size), np.searchsorted(at, np.arange(rows) * size)
+    )
+    return np.where(np.isnan(ordered[:, 0]), 0, longest)
 
 
 def _check(data: People | Evidence, rho: float) -> None:

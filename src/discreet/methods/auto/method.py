@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.sharded import Sharded
+    from discreet.methods.all.budget import Stages
     from discreet.methods.method import Method, Parameters
     from discreet.typing import MethodName
 
@@ -99,28 +100,28 @@ def _power(setting: Setting, method: str) -> float:
 def _all(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Tell all, in stages that drop columns."""
     signals = max(1, round(setting.signals * z.size / setting.m))
-    return adaptive_bh(_staged(z, setting.noise / (1 - setting.spent), signals, rng), setting.q)
+    later = schedule(min(signals, z.size), z.size)
+    return adaptive_bh(_staged(z, setting.noise / (1 - setting.spent), later, rng), setting.q)
 
 
 def _staged(
-    z: NDArray[np.float64], variance: float, signals: int, rng: np.random.Generator
+    z: NDArray[np.float64], variance: float, later: Stages, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return p-values after stages; the noise of a stage depends on the share that is left."""
-    mean, noise, left = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
-    later = schedule(min(signals, z.size), z.size)
+    mean, noise, active = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
     first = 1 - sum(share for _, share in later)
     for least, share in ((0.0, first), *later):
-        left &= np.abs(mean) >= least * np.sqrt(1 + np.where(np.isinf(noise), 0.0, noise))
-        count = int(np.count_nonzero(left))
+        active &= np.abs(mean) >= least * np.sqrt(1 + np.where(np.isinf(noise), 0.0, noise))
+        count = int(np.count_nonzero(active))
         if count == 0:
             break
         fresh = variance / share * count / z.size
-        drawn = z[left] + rng.standard_normal(count) * math.sqrt(fresh)
-        before = noise[left]
+        drawn = z[active] + rng.standard_normal(count) * math.sqrt(fresh)
+        before = noise[active]
         precision = 1 / before + 1 / fresh
-        mean[left] += (drawn - mean[left]) / (fresh * precision)
-        noise[left] = 1 / precision
-    return np.where(left, 2 * ndtr(-np.abs(mean) / np.sqrt(1 + noise)), 1.0)
+        mean[active] += (drawn - mean[active]) / (fresh * precision)
+        noise[active] = 1 / precision
+    return np.where(active, 2 * ndtr(-np.abs(mean) / np.sqrt(1 + noise)), 1.0)
 
 
 def _focus(
@@ -133,7 +134,7 @@ def _focus(
     chosen = np.argsort(-(np.abs(z) + scale * rng.gumbel(size=z.size)))[:many]
     noise = setting.noise * count / setting.m / (1 - SELECTION) / (1 - setting.spent / 2)
     p = np.ones(z.size)
-    p[chosen] = _staged(z[chosen], noise, max(1, many // 2), rng)
+    p[chosen] = _staged(z[chosen], noise, schedule(max(1, many // 2), many), rng)
     return step_up_positions(p, setting.q)
 
 
@@ -195,7 +196,7 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     if open_to_both and few <= setting.m <= _MANY and setting.noise > _LOUD:
         return asked, "a first look decides"
     if open_to_both and isinstance(data, People) and setting.noise <= _LOUD:
-        name, why = "all", '"all" tells every one: noise adds little to what chance does'
+        name, why = "all", '"all" measures every hypothesis: noise adds little to what chance does'
     else:
         name, why = choose(setting, tuple(among))
     chosen = among[name]

@@ -71,17 +71,24 @@ def ready_focus(
         asked_of = mask.reshape(people.subgroups, -1)
         tested = Tested.joined(
             [
-                measured(part.only(left), _budget(part, rest, many), min(signals, many), known)
-                for part, left, known in zip(people.parts(), asked_of, groups, strict=True)
-                if (many := int(np.count_nonzero(left)))
+                measured(part.only(active), _budget(part, rest, many), min(signals, many), group)
+                for part, active, group in zip(people.parts(), asked_of, groups, strict=True)
+                if (many := int(np.count_nonzero(active)))
             ]
         )
-        told = tested.told(chosen, "BH")
+        record = tested.told(chosen, "BH")
         p = np.ones(len(people))
-        p[chosen] = told.p_value
-        places = strongest_first(told, np.searchsorted(chosen, step_up_positions(p, asked.q)))
+        p[chosen] = record.p_value
+        places = strongest_first(record, np.searchsorted(chosen, step_up_positions(p, asked.q)))
         return released(
-            "selection and fresh measurement", people, asked, events, places, told, fdr, tested.values(places)
+            "selection and fresh measurement",
+            people,
+            asked,
+            events,
+            places,
+            record,
+            fdr,
+            tested.values(places),
         )
 
     return Ready(events, fdr, draw)

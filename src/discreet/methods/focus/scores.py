@@ -44,8 +44,8 @@ def ready_focus_scores(evidence: Evidence, asked: Parameters) -> Ready:
 
     def draw() -> Release:
         chosen = np.sort(select_largest(evidence, count, select))
-        told = measured_scores(evidence, chosen, rest, later)
-        places = step_up_positions(told.p, asked.q, m)
-        return told.released("selection and fresh noise", evidence, asked, events, fdr, places, "BH")
+        scores = measured_scores(evidence, chosen, rest, later)
+        places = step_up_positions(scores.p, asked.q, m)
+        return scores.released("selection and fresh noise", evidence, asked, events, fdr, places, "BH")
 
     return Ready(events, fdr, draw)

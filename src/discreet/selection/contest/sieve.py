@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.kernels import compiled
 from discreet.noise import entropy
-from discreet.noise.samplers import uniform_below
+from discreet.noise.uniform import uniform_below
 from discreet.selection.contest.drawn import RANGE, Drawn, in_scales
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from discreet import check
 from discreet.data.plink.plink import PEDIGREE, PHENOTYPE, STRATUM
+from discreet.data.tables.columns import hypotheses_of
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.registry import find_test, own_names
 from discreet.methods.registry import METHODS as KNOWN
@@ -41,9 +42,7 @@ class Column:
     @property
     def hypotheses(self) -> int:
         """How many hypotheses it makes: one, or one for each answer and for all others together."""
-        if self.levels is None or len(self.levels) == 1:
-            return 1
-        return len(self.levels) + 1
+        return 1 if self.levels is None else len(hypotheses_of("column", self.levels)[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +96,10 @@ class Metadata:
 
 def from_toml(text: str) -> dict[str, Any]:
     """Return what a custodian wrote about a data set, to be checked by `read`."""
-    return toml.read(text, "the metadata", _LONGEST_FILE)
+    written = toml.read(text, "the metadata", _LONGEST_FILE)
+    if written.get("people") == 0:
+        raise InputError("people must be how many people there are, which is public: a draft says 0")
+    return written
 
 
 def to_toml(about: Metadata) -> str:

@@ -23,7 +23,7 @@ from scipy.stats import binom
 
 from discreet.classical.online import RULES
 from discreet.lab.bench.contest.online_rivals import decided
-from discreet.noise.samplers import discrete_laplace, geometric
+from discreet.noise.laplace import discrete_laplace, geometric
 from discreet.privacy.account import account
 from discreet.privacy.events import Pure
 from discreet.single import sign, threshold

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.methods.all.after import MEANS, Results, tested, units
+from discreet.methods.all.record import alike
 from discreet.methods.all.rows import FINE
-from discreet.methods.all.spread import alike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

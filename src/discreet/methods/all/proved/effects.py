@@ -49,27 +49,27 @@ def effects(sums: Sums) -> Effects:
     With n people present, a share h of them in the second group, the contrast U - D S/n is n h (1-h) times
     the difference of means, and its variance n h (1-h) ((1-h) s1 + h s0), s1 and s0 the groups' variances.
     """
-    told, size = sums.told(), sums.size
-    n = np.maximum(told.present.sums, 2.0)
-    mean, drift = told.total.sums / n, told.labels.sums / n
-    part = np.clip(told.share + drift, _EDGE, 1 - _EDGE)
+    noisy, size = sums.noisy_sums(), sums.size
+    n = np.maximum(noisy.present.sums, 2.0)
+    mean, drift = noisy.total.sums / n, noisy.labels.sums / n
+    part = np.clip(noisy.share + drift, _EDGE, 1 - _EDGE)
     weight = n * part * (1 - part)
-    contrast = told.contrast.sums - told.labels.sums * mean
+    contrast = noisy.contrast.sums - noisy.labels.sums * mean
     apart = contrast / weight
     noise = (
-        np.square(told.contrast.deviation)
-        + np.square(told.labels.deviation * mean)
-        + np.square(told.total.deviation * drift)
+        np.square(noisy.contrast.deviation)
+        + np.square(noisy.labels.deviation * mean)
+        + np.square(noisy.total.deviation * drift)
     )
     means = (mean - part * apart, mean + (1 - part) * apart)
     # Of answers the rates tell the variances; of numbers the sums of squares of each group do.
-    rates = [np.clip((each - told.low) / size, 0.0, 1.0) for each in means]
+    rates = [np.clip((each - noisy.low) / size, 0.0, 1.0) for each in means]
     spread = [rate * (1 - rate) * size**2 for rate in rates]
-    slope = np.abs(told.low + told.high) * told.total.deviation
-    doubt = told.share * (1 - told.share) * slope
+    slope = np.abs(noisy.low + noisy.high) * noisy.total.deviation
+    doubt = noisy.share * (1 - noisy.share) * slope
     if sums.squares is not None and sums.uneven is not None:
         at = sums.numbers
-        second = np.maximum(sums.uneven.sums + told.share * sums.squares.sums, 0.0)
+        second = np.maximum(sums.uneven.sums + noisy.share * sums.squares.sums, 0.0)
         first = np.maximum(sums.squares.sums - second, 0.0)
         people = n * part
         spread[1][at] = second / people[at] - means[1][at] ** 2
@@ -77,7 +77,7 @@ def effects(sums: Sums) -> Effects:
         each = np.hypot(
             (1 - 2 * part[at]) * sums.uneven.deviation, (part * (1 - part))[at] * sums.squares.deviation
         )
-        doubt = np.where(told.two_valued, doubt, 0.0)
+        doubt = np.where(noisy.two_valued, doubt, 0.0)
         doubt[at] = each
     sampling = weight * np.maximum((1 - part) * spread[1] + part * spread[0], 0.0)
     variance = sampling + noise

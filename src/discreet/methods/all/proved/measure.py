@@ -11,7 +11,7 @@ from discreet.methods.all.after import units
 from discreet.methods.all.budget import where_share
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.proved.allot import widths
-from discreet.methods.all.proved.rows import STEPS, Block, block, reach_of
+from discreet.methods.all.proved.rows import STEPS, Block, block, sensitivities_of
 from discreet.methods.all.proved.stages import Exact, tell_in_stages
 from discreet.methods.all.proved.sums import Sums
 from discreet.methods.all.record import Noisy
@@ -129,13 +129,13 @@ def measure(people: People, budget: Budget) -> Sums:
         for asked, wide in zip(people.questions, width.tolist(), strict=True)
     ]
     protected = people.protect == "everything"
-    reach = reach_of(blocks, share, protected=protected, seen=seen)
+    sensitivity = sensitivities_of(blocks, share, protected=protected, seen=seen)
     numbers = np.setdiff1d(np.arange(len(people)), columns.answers)
     total, squares = _totals(people, scaling, columns, blocks, numbers)
     ones = round(share * PARTS)
     exact = Exact(PARTS * total[1] - ones * total[0], PARTS)
     expected = _expected(blocks, means, scaling, numbers)
-    contrast, left = tell_in_stages(
+    contrast, active = tell_in_stages(
         exact,
         blocks,
         share * (1 - share) * expected,
@@ -151,14 +151,16 @@ def measure(people: People, budget: Budget) -> Sums:
         _sizes(groups),
         tuple(blocks),
         contrast,
-        with_noise(total[0], reach.sums, budget.sums),
+        with_noise(total[0], sensitivity.sums, budget.sums),
         numbers,
-        with_noise(squares[0], reach.squares, budget.squares) if numbers.size else None,
-        with_noise(PARTS * squares[1] - ones * squares[0], PARTS * reach.uneven, budget.uneven, 1 / PARTS)
+        with_noise(squares[0], sensitivity.squares, budget.squares) if numbers.size else None,
+        with_noise(
+            PARTS * squares[1] - ones * squares[0], PARTS * sensitivity.uneven, budget.uneven, 1 / PARTS
+        )
         if numbers.size
         else None,
         expected,
-        left,
+        active,
         *units(scaling, columns),
     )
 

@@ -52,7 +52,7 @@ def ready_proved(people: People, asked: Parameters) -> Ready:
         sizes = [block.centre.size for part in sums for block in part.blocks]
         question = np.repeat(np.arange(len(sizes)), sizes)
         places, _ = question_bh(p, question, asked.q)
-        told = Told(
+        record = Told(
             np.arange(m),
             tuple(map(str, people.names)),
             tuple(name for part in sums for name in part.effects),
@@ -64,8 +64,8 @@ def ready_proved(people: People, asked: Parameters) -> Ready:
             question,
             measured.deviation,
         )
-        places = strongest_first(told, places)
+        places = strongest_first(record, places)
         values = Values("difference", measured.estimate[places], measured.noise[places])
-        return released("noise on every statistic", people, asked, events, places, told, fdr, values)
+        return released("noise on every statistic", people, asked, events, places, record, fdr, values)
 
     return Ready(events, fdr, draw)

@@ -39,7 +39,7 @@ _ROOM = 0.4  # by which noise that counts twice is charged more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class NoisySums:
     """What was told of columns; sums are over the people with an entry v_i and a label y_i, 0 or 1. Public.
 
     Everything is broadcast against each other, one entry for each column.
@@ -79,7 +79,7 @@ class Told:
 
 
 def proved_p_values(
-    told: Told, *, expected: Floats, failure: float, alternative: Alternative = "two-sided"
+    noisy: NoisySums, *, expected: Floats, failure: float, alternative: Alternative = "two-sided"
 ) -> Floats:
     """Return p-values that are valid at every number of people, whatever the noise.
 
@@ -107,44 +107,45 @@ def proved_p_values(
     equally likely. It is so when people are alike and independent, and entry and label are independent
     among those present.
     """
-    low, high, share = told.low, told.high, told.share
-    known = _Bounds.of(told, failure / _BOUNDS)
-    contrast, labels, total = told.contrast.sums, told.labels.sums, told.total.sums
-    slack = [np.asarray(noisy.unit) / 2 for noisy in (told.contrast, told.labels, told.total)]
+    low, high, share = noisy.low, noisy.high, noisy.share
+    bounds = _Bounds.of(noisy, failure / _BOUNDS)
+    contrast, labels, total = noisy.contrast.sums, noisy.labels.sums, noisy.total.sums
+    slack = [np.asarray(noisy.unit) / 2 for noisy in (noisy.contrast, noisy.labels, noisy.total)]
     # What the drift of the labels is worth, at whichever number of people makes it larger.
-    bias = _range(np.divide, (labels * total, labels * total), known.n)
-    lost = slack[0] + (np.abs(labels) * slack[2] + (np.abs(total) + slack[2]) * slack[1]) / known.n[0]
+    bias = _range(np.divide, (labels * total, labels * total), bounds.n)
+    lost = slack[0] + (np.abs(labels) * slack[2] + (np.abs(total) + slack[2]) * slack[1]) / bounds.n[0]
     # Both factors of the bias have noise; `product` is the deviation of the product of the two.
-    product = np.asarray(told.labels.deviation) * told.total.deviation / known.n[0]
+    product = np.asarray(noisy.labels.deviation) * noisy.total.deviation / bounds.n[0]
     drawn = (
-        np.square(np.asarray(told.labels.deviation) * (np.abs(total) + slack[2]))
-        + np.square(np.asarray(told.total.deviation) * (np.abs(labels) + slack[1]))
-    ) / (2 * known.n[0] ** 2)
-    room = np.where(told.two_valued, _ROOM, 0.0)
-    noise = np.square(told.contrast.deviation)
+        np.square(np.asarray(noisy.labels.deviation) * (np.abs(total) + slack[2]))
+        + np.square(np.asarray(noisy.total.deviation) * (np.abs(labels) + slack[1]))
+    ) / (2 * bounds.n[0] ** 2)
+    room = np.where(noisy.two_valued, _ROOM, 0.0)
+    noise = np.square(noisy.contrast.deviation)
     # The mean of squares: as told, or of two values as it follows from their sum.
     slope, level = low + high, low * high
     mean_square = np.where(
-        told.two_valued,
-        _range(np.divide, (slope * total, slope * total), known.n)[1]
-        + np.abs(slope) * slack[2] / known.n[0]
+        noisy.two_valued,
+        _range(np.divide, (slope * total, slope * total), bounds.n)[1]
+        + np.abs(slope) * slack[2] / bounds.n[0]
         - level,
-        (told.squares.sums + np.asarray(told.squares.unit) / 2) / known.n[0],
+        (noisy.squares.sums + np.asarray(noisy.squares.unit) / 2) / bounds.n[0],
     )
     mean_square = np.maximum(mean_square, 0.0)
     doubt = (
-        np.where(told.two_valued, np.abs(slope) * told.total.deviation, told.squares.deviation) / known.n[0]
+        np.where(noisy.two_valued, np.abs(slope) * noisy.total.deviation, noisy.squares.deviation)
+        / bounds.n[0]
     )
 
     def exponent(sign: int, rate: Floats) -> Floats:
         t = sign * contrast - np.maximum(sign * bias[0], sign * bias[1]) - lost
-        skew = np.maximum(sign * known.third[0], sign * known.third[1]) / np.maximum(known.bound, _TINY)
-        weight = known.most * log_mean(rate, known.bound, np.clip(skew, -1, 1)) + rate**2 / 8
+        skew = np.maximum(sign * bounds.third[0], sign * bounds.third[1]) / np.maximum(bounds.bound, _TINY)
+        weight = bounds.most * log_mean(rate, bounds.bound, np.clip(skew, -1, 1)) + rate**2 / 8
         a = rate * product
         more = np.where(a < 1, (1 + room) / (1 - a), np.inf)
         own = (weight * doubt) ** 2 / 2
-        own = np.where(told.two_valued, own * (1 + (1 + more * a**2) / _ROOM), own)
-        fixed = log_arranged(rate, (high - low) ** 2 / 4, known.least)
+        own = np.where(noisy.two_valued, own * (1 + (1 + more * a**2) / _ROOM), own)
+        fixed = log_arranged(rate, (high - low) ** 2 / 4, bounds.least)
         exponent = log_noise(rate, noise) + weight * mean_square + own + fixed + more * rate**2 * drawn
         return exponent - rate * t
 
@@ -176,21 +177,21 @@ class _Bounds:
     third: Interval
 
     @classmethod
-    def of(cls, told: Told, chance: float) -> _Bounds:
+    def of(cls, noisy: NoisySums, chance: float) -> _Bounds:
         """Return the bounds that follow from what was told."""
-        low, high, share = told.low, told.high, told.share
-        zeros, ones = (np.maximum(group.interval(chance)[1], 0.5) for group in told.groups)
-        n = _within(told.present.interval(chance), 1.0, zeros + ones)
-        drift = _within(_range(np.divide, told.labels.interval(chance), n), -share, 1 - share)
-        mean = _within(_range(np.divide, told.total.interval(chance), n), low, high)
+        low, high, share = noisy.low, noisy.high, noisy.share
+        zeros, ones = (np.maximum(group.interval(chance)[1], 0.5) for group in noisy.groups)
+        n = _within(noisy.present.interval(chance), 1.0, zeros + ones)
+        drift = _within(_range(np.divide, noisy.labels.interval(chance), n), -share, 1 - share)
+        mean = _within(_range(np.divide, noisy.total.interval(chance), n), low, high)
         part = share + drift[0], share + drift[1]
         half = np.clip(0.5, *part)
         # Of so many zeros and ones, those present have at most the same z0 z1/(z0 + z1).
         most = np.minimum(zeros * ones / (zeros + ones), n[1] * half * (1 - half))
         over, under = high - mean[0], mean[1] - low
         cubes = (
-            np.where(told.two_valued, low + high - 2 * mean[1], -under),
-            np.where(told.two_valued, low + high - 2 * mean[0], over),
+            np.where(noisy.two_valued, low + high - 2 * mean[1], -under),
+            np.where(noisy.two_valued, low + high - 2 * mean[0], over),
         )
         return cls(
             n,

@@ -102,7 +102,7 @@ def _longest(mean: Floats) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Sensitivities:
     """How far one person moves each kind of sum, in steps."""
 
     contrast: float
@@ -111,7 +111,9 @@ class Reach:
     uneven: float
 
 
-def reach_of(blocks: Sequence[Block], share: float, *, protected: bool, seen: int = 1) -> Reach:
+def sensitivities_of(
+    blocks: Sequence[Block], share: float, *, protected: bool, seen: int = 1
+) -> Sensitivities:
     """Return the sensitivities of sum (y - f) row, of sum row, of sum v^2 and of sum (y - f) v^2 of numbers.
 
     A neighbour with the same label moves the first by max(f, 1 - f) times the distance of two rows, one with
@@ -131,4 +133,4 @@ def reach_of(blocks: Sequence[Block], share: float, *, protected: bool, seen: in
     moved, fourth = larger * math.sqrt(apart), math.sqrt(seen * fourth)
     contrast = max(moved, math.sqrt(length)) if protected else moved
     uneven = max(larger, 1 / math.sqrt(seen)) if protected else larger
-    return Reach(contrast * _UP, math.sqrt(apart) * _UP, fourth * _UP, uneven * fourth * _UP)
+    return Sensitivities(contrast * _UP, math.sqrt(apart) * _UP, fourth * _UP, uneven * fourth * _UP)

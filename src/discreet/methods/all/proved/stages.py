@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from discreet.alternative import toward
-from discreet.methods.all.proved.rows import reach_of
+from discreet.methods.all.proved.rows import sensitivities_of
 from discreet.methods.all.record import Noisy
 from discreet.methods.all.sums import with_noise
 
@@ -80,23 +80,23 @@ def tell_in_stages(
     size = np.array([block.centre.size for block in blocks])
     question = np.concatenate([np.repeat(np.arange(size.size), size), np.arange(size.size)])
     mean, noise = np.zeros(question.size), np.full(question.size, np.inf)
-    left = np.ones(size.size, dtype=np.bool_)
+    active = np.ones(size.size, dtype=np.bool_)
     for stage, rho in enumerate(budget):
         if stage:
             z = toward(mean[:m] / np.sqrt(noise[:m] + variance), alternative)
             highest = np.full(size.size, -np.inf)
             np.maximum.at(highest, question[:m], z)
-            left &= highest >= _as_rare(least[stage - 1], size, two_sided=alternative == "two-sided")
-        here = left[question]
-        if not here.any():
+            active &= highest >= _as_rare(least[stage - 1], size, two_sided=alternative == "two-sided")
+        hypotheses = active[question]
+        if not hypotheses.any():
             break
-        some = [block for block, stays in zip(blocks, left.tolist(), strict=True) if stays]
-        reach = exact.parts * reach_of(some, share, protected=protected, seen=seen).contrast
-        again = with_noise(exact.sums[here], reach, rho, 1 / exact.parts)
-        precision = 1 / noise[here] + again.deviation**-2
-        mean[here] += (again.sums - mean[here]) * again.deviation**-2 / precision
-        noise[here] = 1 / precision
-    return Noisy(mean, np.sqrt(noise), 1 / exact.parts), left[question[:m]]
+        some = [block for block, stays in zip(blocks, active.tolist(), strict=True) if stays]
+        sensitivity = exact.parts * sensitivities_of(some, share, protected=protected, seen=seen).contrast
+        again = with_noise(exact.sums[hypotheses], sensitivity, rho, 1 / exact.parts)
+        precision = 1 / noise[hypotheses] + again.deviation**-2
+        mean[hypotheses] += (again.sums - mean[hypotheses]) * again.deviation**-2 / precision
+        noise[hypotheses] = 1 / precision
+    return Noisy(mean, np.sqrt(noise), 1 / exact.parts), active[question[:m]]
 
 
 def _as_rare(least: float, count: NDArray[np.int64], *, two_sided: bool) -> Floats:

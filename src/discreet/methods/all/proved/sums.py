@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.proved.p_values import Told, proved_p_values
+from discreet.methods.all.proved.p_values import NoisySums, proved_p_values
 from discreet.methods.all.record import Noisy
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Sums:
     squares: Noisy | None
     uneven: Noisy | None
     expected: Floats
-    left: NDArray[np.bool_]
+    active: NDArray[np.bool_]
     unit: Floats
     effects: tuple[str, ...]
 
@@ -65,7 +65,7 @@ class Sums:
         """The width of each hypothesis' entries, in steps."""
         return np.concatenate([np.full(block.centre.size, block.size) for block in self.blocks])
 
-    def told(self) -> Told:
+    def noisy_sums(self) -> NoisySums:
         """Return what was told, one entry for each hypothesis."""
         m = self.expected.size
         question = np.repeat(np.arange(len(self.blocks)), [block.centre.size for block in self.blocks])
@@ -73,7 +73,7 @@ class Sums:
         squares, deviation = np.zeros(m), np.zeros(m)
         if self.squares is not None:
             squares[self.numbers], deviation[self.numbers] = self.squares.sums, self.squares.deviation
-        return Told(
+        return NoisySums(
             self.contrast.at(slice(m)),
             self.contrast.at(m + question).over(there),
             self.total.at(slice(m)),
@@ -88,5 +88,7 @@ class Sums:
 
     def p_values(self, alternative: Alternative, failure: float) -> Floats:
         """Return proved p-values; `failure` is the chance, for each column, that a bound is wrong."""
-        p = proved_p_values(self.told(), expected=self.expected, failure=failure, alternative=alternative)
-        return np.where(self.left, p, 1.0)
+        p = proved_p_values(
+            self.noisy_sums(), expected=self.expected, failure=failure, alternative=alternative
+        )
+        return np.where(self.active, p, 1.0)
