@@ -34,6 +34,7 @@ def written(frame, kind, folder):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "tsv", "xlsx", "parquet", "sav", "dta"])
 def test_groups_in_words_that_nobody_named_are_refused_before_anything_is_paid(kind, tmp_path):
     """In files of every kind, in Python, by a dry run and by the command; what is there is not told."""

@@ -190,6 +190,7 @@ def test_one_odd_entry_does_not_change_which_level_all_others_have(kind, entries
     assert np.abs(one.score - two.score).max() <= one.certificate.sensitivity
 
 
+@pytest.mark.slow
 def test_a_missing_entry_does_not_change_how_all_others_are_rounded():
     """14 of 30 in 2^20 parts differs between precisions, and pandas holds no missing small whole number."""
     table = pd.DataFrame({"a": np.full(2**19, 14, dtype=np.uint8)})

@@ -6,6 +6,8 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import norm
 
@@ -162,6 +164,7 @@ def test_ties_at_most_double_the_tail_of_rank_sums(values):
     assert 1 < max(ratios) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [[0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 2], [0, 1, 1, 1, 1, 2]])
 @pytest.mark.parametrize("y", [[0, 1, 2, 3, 4, 5], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1]])
 def test_ties_at_most_double_the_tail_of_kendall(x, y):
@@ -180,6 +183,7 @@ def test_the_scores_of_ranks_are_at_most_half_as_frequent_as_their_p_values():
     assert np.max(ranks.rank_sum_tail(1000, 1000, t) / norm.sf(t)) < 2.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [(40_000, 40_000), (300, 2700)])
 def test_of_many_places_most_bounds_need_not_be_computed(first, second):
     """At many places at once the bound is what it is at a few, to the last bit."""
@@ -196,3 +200,18 @@ def test_a_bound_that_rises_again_is_taken_from_further_in():
     inside = np.minimum.accumulate(rank_law.untied_tail(1000, 2000, knots))
     place = np.searchsorted(knots, t, side="right") - 1
     assert (tail <= inside[np.clip(place, 0, None)] * (1 + 1e-12)).all()
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, np.inf, np.nan]), st.booleans()),
+        max_size=12,
+    )
+)
+def test_rank_excess_counts_pairs(members):
+    """It is half of: pairs in which the second group is larger, less those in which it is smaller."""
+    column = np.array([value for value, _ in members])
+    second = np.array([inside for _, inside in members], dtype=bool)
+    first = column[~second]
+    pairs = sum(np.count_nonzero(first < value) - np.count_nonzero(first > value) for value in column[second])
+    assert ranks.rank_excess(column, second) == pairs / 2

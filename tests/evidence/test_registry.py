@@ -80,6 +80,7 @@ def test_lists_are_those_of_the_registry():
     assert listings.OPTIONS.read_text("utf-8") == listings.options()
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_before_it_is_asked_for():
     """Importing the package, and asking for one test, loads no other and no entry point."""
     code = (

@@ -79,6 +79,7 @@ def test_no_table_of_ranks_exceeds_the_influence(full, protected):
     assert worst_ratio(lambda t: ranked(t, 3, full), states, 5, influence, grow, kept=kept) <= ROOM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 @pytest.mark.parametrize("floor", [0.2, 0.5])
 def test_no_table_of_means_exceeds_the_influence(floor, protected):
@@ -94,6 +95,7 @@ def test_no_table_of_means_exceeds_the_influence(floor, protected):
     assert 0.2 < worst_ratio(statistic, states, 5, influence, grow, kept=kept) <= ROOM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 def test_no_table_of_answers_exceeds_the_influence(protected):
     """All tables of six people, three answers and two groups, who may be absent."""
@@ -152,6 +154,7 @@ def climb(rng, kind, n, *, protected, steps, influence=None):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 @pytest.mark.parametrize("kind", ["ranks", "answers", "means"])
 def test_climbing_finds_nothing_beyond_the_influence(kind, protected):
@@ -268,6 +271,7 @@ def test_means_are_no_more_extreme_than_chi(sizes, values):
     assert np.all(tail[last] <= bound[last] + 1e-12)
 
 
+@pytest.mark.slow
 def test_tables_are_no_more_extreme_than_chi():
     """Exact laws of two answers in three groups, rare and common ones, deep into the tail."""
     worst = 0.0
@@ -395,6 +399,7 @@ def test_pairs_of_columns():
         discreet.measure(table, discreet.Pairs(), columns=["x"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_one_person_moves_pairs_by_no_more_than_the_certificate(seed):
     """Numbers and answers replaced or lost, all at once; scores and effects."""

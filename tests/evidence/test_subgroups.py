@@ -46,6 +46,7 @@ def moves(people, other):
     return np.array([size / bound for size, bound in zip(sizes, bounds, strict=True)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers", [False, True], ids=["numbers", "answers"])
 def test_no_neighbouring_table_exceeds_the_certificate(answers):
     """Many tables of three others; the fourth person is anybody, in any group and subgroup, or in none."""
@@ -73,6 +74,7 @@ def test_no_neighbouring_table_exceeds_the_certificate(answers):
     assert worst.max() <= ROOM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protect", ["everything", "columns"])
 @pytest.mark.parametrize("answers", [False, True], ids=["numbers", "answers"])
 def test_the_certificate_stands_a_climb(protect, answers):

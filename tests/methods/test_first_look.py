@@ -37,6 +37,7 @@ def table():
 TESTS = [discreet.Carriers(), discreet.Allelic(), discreet.Trend(), discreet.Genotypic()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: test.name)
 def test_cases_are_told_first_inside_the_budget(table, test):
     """The release says about how many there are, and all events together cost at most what was asked."""
@@ -53,6 +54,7 @@ def test_cases_are_told_first_inside_the_budget(table, test):
     assert discreet.Release.from_json(made.to_json()) == made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["aware", "all", "peel"])
 def test_every_method_of_scores_goes_on_from_there(table, method):
     """Methods with a Gaussian budget are told the cases; others go by what is assumed, and spend as ever."""
@@ -66,6 +68,7 @@ GROUPS = {"group": "phenotype", "levels": (1, 2), "bounds": (0, 2), "floor": 0.1
 PUBLIC = discreet.Carriers(protect="genotypes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [discreet.Carriers(case_floor=0.1), PUBLIC, discreet.TwoGroups(**GROUPS)])
 def test_nothing_is_told_where_nothing_is_asked(table, test):
     """A declared share, public phenotypes and other tests have no first look."""
@@ -85,6 +88,7 @@ def test_floors_follow_cases_and_noise():
         assert 0.01 <= discreet.Carriers().with_cases(*told, 1000).case_floor <= 0.5
 
 
+@pytest.mark.slow
 def test_scores_of_few_cases_grow_with_what_was_told(table):
     """Told that one in ten is a case, the same z scores are larger: nothing is lost to one half."""
     carriers = discreet.Carriers()
@@ -93,6 +97,7 @@ def test_scores_of_few_cases_grow_with_what_was_told(table):
     assert told > 1.3 * assumed
 
 
+@pytest.mark.slow
 def test_a_first_look_that_spoils_the_rest_is_left_aside(table):
     """Where the noise for what was told could not be drawn, what was assumed is drawn: a release comes."""
     counts = discreet.Carriers().start([f"rs{place}" for place in range(VARIANTS)])

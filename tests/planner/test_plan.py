@@ -445,6 +445,7 @@ def test_assumptions_that_cannot_be_meant_are_refused(options, words):
         discreet.plan(400, **{"columns": DESCRIBED, "quick": True, "effects": 0.5, **options})
 
 
+@pytest.mark.slow
 def test_a_plan_file_is_planned(tmp_path):
     """`discreet plan --config` and `discover --dry-run` plan a file's columns as it assumes them."""
     plan = tmp_path / "plan.toml"

@@ -50,6 +50,7 @@ def test_plans_and_budgets_are_shown_as_html(tmp_path):
     assert "<b>" not in sample(1, budget=True).budget._repr_html_()
 
 
+@pytest.mark.slow
 def test_axes_are_returned():
     """Of a release and of a plan, new or given; what has no numbers is refused in words."""
     axes = mixed().plot()

@@ -253,6 +253,7 @@ anything = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from([(r, path) for r in RECORDS for path in places(r) if path]), anything)
 def test_any_one_change_is_refused_or_read(place, value):
     """A record with one part replaced is refused, or obeys the schema: the reader is as strict."""

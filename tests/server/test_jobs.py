@@ -83,6 +83,7 @@ def test_nobody_pays_twice_for_the_same_question(place):
         seen(place, made, bob)
 
 
+@pytest.mark.slow
 def test_all_releases_can_be_found_some_at_a_time(place, monkeypatch):
     """The newest first, then those asked before the last one of a list."""
     monkeypatch.setattr(view, "_PAGE", 2)
@@ -217,6 +218,7 @@ def test_a_public_group_may_be_left_unprotected(place):
     assert place.row(made).state == "done"
 
 
+@pytest.mark.slow
 def test_a_held_result_waits_for_a_custodian(tmp_path, cohort):
     """Approved or rejected with a reason, the charge stands; only what is approved is seen."""
     place = make_place(tmp_path, cohort, about={**ABOUT, "review": True})
@@ -379,6 +381,7 @@ def _exhausted(*_, **__):
     raise MemoryError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cause", ["time", "memory"])
 def test_what_takes_too_much_on_data_stops_its_asker_alone(both, cause, monkeypatch):
     """A question that passes its rehearsal and overruns on data: others ask on, and a custodian looks."""
@@ -456,6 +459,7 @@ def test_questions_nobody_began_end_in_time(place):
         assert registry.find(db, "cohort").state == "open"
 
 
+@pytest.mark.slow
 def test_plans_and_trials_read_no_data_and_cost_nothing(place):
     """Both work although the file is gone."""
     with place.store.writing() as db:

@@ -215,6 +215,7 @@ def _is_open(descriptor):
     return True
 
 
+@pytest.mark.slow
 def test_custodians_decide_by_commands(place):
     """What waits is listed, approved, rejected with a reason; charges are listed, and stand either way."""
     with place.store.writing() as db:

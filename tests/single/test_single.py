@@ -184,6 +184,7 @@ def test_tails_are_summed_in_parts(monkeypatch):
     assert all_tails() == pytest.approx(whole, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(4, twins=1)
 def test_p_values_are_valid():
     """Null people: p is below 0.1 in at most a tenth of the releases; of shifted people far more often."""
@@ -222,6 +223,7 @@ def test_people_in_neither_group_do_not_make_a_difference():
     must_fail(assert_mean_at_most, np.array(low["as one"], float), wrong=0.1, truth=0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 def test_intervals_of_the_sign_test_hold_the_share():
     """At least nine in ten hold P(x > 0)."""

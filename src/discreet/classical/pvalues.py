@@ -7,10 +7,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
+from discreet.docstrings import Text
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+TEXTS = {
+    "p": Text(
+        "array-like, shape (m,)", "p-values: a list, array, Series, or a mapping from name to p-value."
+    ),
+    "q": Text("float", "The false discovery rate to allow, strictly between 0 and 1."),
+    "names": Text(
+        "iterable, optional",
+        "One name for each hypothesis. If None, a mapping's keys or a pandas index, else positions.",
+    ),
+}
+"""What the parameters of procedures on p-values are, for their docstrings."""
 
 
 def read_p(p: object, names: object = None) -> tuple[NDArray[np.float64], tuple[Any, ...] | None]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet import check
-from discreet.classical.pvalues import read_p
+from discreet.classical.pvalues import TEXTS, read_p
 from discreet.classical.step_up import critical_value, reject, step_up_positions
+from discreet.docstrings import documented
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,17 +20,13 @@ if TYPE_CHECKING:
     from discreet.typing import ArrayLike
 
 
+@documented(TEXTS)
 def step_down(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) -> Rejections:
     """Reject from the smallest p-value on, halting at the first p_(j) > q*j/m: Algorithm 2. Not private.
 
     Parameters
     ----------
-    p : array-like, shape (m,)
-        p-values: a list, array, Series, or a mapping from name to p-value.
-    q : float
-        The false discovery rate to allow, strictly between 0 and 1.
-    names : iterable, optional
-        One name for each hypothesis. If None, a mapping's keys or a pandas index, else positions.
+    {...}
 
     Returns
     -------

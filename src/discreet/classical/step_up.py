@@ -8,8 +8,9 @@ import numpy as np
 import scipy
 
 from discreet import check
-from discreet.classical.pvalues import read_p
+from discreet.classical.pvalues import TEXTS, read_p
 from discreet.classical.rejections import Rejections
+from discreet.docstrings import documented
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,17 +25,13 @@ _NARROWED = 8
 _EULER = 0.5772156649015329
 
 
+@documented(TEXTS)
 def step_up(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) -> Rejections:
     """Reject the largest j hypotheses with p_(j) <= q*j/m: step-up BHq, Algorithm 1. Not private.
 
     Parameters
     ----------
-    p : array-like, shape (m,)
-        p-values: a list, array, Series, or a mapping from name to p-value.
-    q : float
-        The false discovery rate to allow, strictly between 0 and 1.
-    names : iterable, optional
-        One name for each hypothesis. If None, a mapping's keys or a pandas index, else positions.
+    {...}
 
     Returns
     -------
@@ -69,17 +66,13 @@ def step_up(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) ->
     return reject("Step-up BHq", values, labels, positions, q)
 
 
+@documented(TEXTS)
 def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) -> Rejections:
     """Step-up with critical values q*j/(m*(1 + 1/2 + ... + 1/m)). Not private.
 
     Parameters
     ----------
-    p : array-like, shape (m,)
-        p-values: a list, array, Series, or a mapping from name to p-value.
-    q : float
-        The false discovery rate to allow, strictly between 0 and 1.
-    names : iterable, optional
-        One name for each hypothesis. If None, a mapping's keys or a pandas index, else positions.
+    {...}
 
     Returns
     -------

@@ -82,20 +82,28 @@ def bench_auto(
     studies: int = typer.Option(20, min=2, help="Studies of scores; a fifth of the signals of a table."),
     large: bool = typer.Option(False, help="Also tables of 5,000 columns; 2 GB and minutes each."),
     only: str = typer.Option("", help='"scores" or "tables"; both when absent.'),
-    lots: int = typer.Option(0, min=0, help="Instead: so many settings of both, drawn by lot."),
-    seed: int = typer.Option(1, min=0, help="Of the lots."),
+    settings: int = typer.Option(0, min=0, help="Instead: so many random settings of both."),
+    seed: int = typer.Option(1, min=0, help="Of the random settings."),
+    choice: bool = typer.Option(False, help="Instead: how long it takes to choose."),
 ) -> None:
     """Print power of the method that is chosen beside each single one, on scores and on tables."""
     from discreet.lab.bench import auto
     from discreet.progress import progress
 
-    drawn = auto.at_random(lots, seed)
+    if choice:
+        from discreet.lab.bench import choice as timed
+
+        with progress("sizes", len(timed.SCORES) + len(timed.TABLES)) as tick:
+            taken = timed.run(tick)
+        typer.echo(timed.in_words(taken))
+        return
+    drawn = auto.at_random(settings, seed)
     scores: list[auto.Scored | auto.Drawn] = []
     if only != "tables":
-        scores += drawn[0] if lots else auto.SCORES
+        scores += drawn[0] if settings else auto.SCORES
     if only != "scores":
         scores += drawn[1]
-    tables = [*auto.TABLES, *(auto.LARGE if large else [])] if only != "scores" and not lots else []
+    tables = [*auto.TABLES, *(auto.LARGE if large else [])] if only != "scores" and not settings else []
     with progress("settings", len(scores) + len(tables)) as tick:
         rows = auto.run(scores, tables, studies, tick)
     typer.echo(auto.in_words(rows))

@@ -24,8 +24,8 @@ from discreet.evidence.core.scores import (
     ceiling_for,
     conclude,
     enough,
+    score_map_at,
     sharpest,
-    staircase,
 )
 
 if TYPE_CHECKING:
@@ -154,5 +154,5 @@ def binomial_score_map(n: int, rate: float, ceiling: float) -> ScoreMap:
     count = np.arange(1, n + 1, dtype=np.float64)
     p = np.asarray(scipy.special.betainc(count, n - count + 1, rate), dtype=np.float64)
     deviation = float(np.sqrt(n * rate * (1 - rate)))
-    maps = [staircase(1.0, p, SLOPE / deviation, multiple) for multiple in MULTIPLES]
+    maps = [score_map_at(1.0, p, SLOPE / deviation, multiple) for multiple in MULTIPLES]
     return sharpest(maps, lambda each: each.move(1.0) * deviation).clipped(ceiling)

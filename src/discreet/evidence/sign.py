@@ -24,8 +24,8 @@ from discreet.evidence.core.scores import (
     ceiling_for,
     conclude,
     enough,
+    score_map_at,
     sharpest,
-    staircase,
 )
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def sign_score_map(n: int, ceiling: float) -> ScoreMap:
     v = np.arange(1, n + 1)
     p = np.maximum(sign_tail(n, v), sign_tail(n - 1, v))
     deviation = float(np.sqrt(n))
-    maps = [staircase(1.0, p, SLOPE / deviation, multiple) for multiple in MULTIPLES]
+    maps = [score_map_at(1.0, p, SLOPE / deviation, multiple) for multiple in MULTIPLES]
     return sharpest(maps, lambda each: each.move(2.0) * deviation / 2).clipped(ceiling)
 
 

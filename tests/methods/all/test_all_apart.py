@@ -76,6 +76,7 @@ def told_over_true(rng):
     return float(np.median(ratios))
 
 
+@pytest.mark.slow
 def test_counts_are_estimated_as_they_are(rng, monkeypatch):
     """Of 0, 1 and 2, of which many are cut: within a tenth of the truth in the median."""
     monkeypatch.setattr(clipping, "_ENTRIES", (1.0,))  # deviations

@@ -91,13 +91,13 @@ def test_shrunk_answers_stay_within_their_box(drawn):
     whole, boxes = rows.whole(every_row(people)).astype(float), boxes_of(people, rows)
     some = whole[:, rows.positive]
     larger = np.maximum(some[:, None], some[None])
-    assert np.linalg.norm(larger, axis=2).max() <= boxes[0].shrunk * ROOM
+    assert np.linalg.norm(larger, axis=2).max() <= boxes[0].shrunk_diameter * ROOM
     some = whole[:, ~rows.positive]
     # Of two entries of both signs each may be shrunk to any point between itself and 0.
     far = np.maximum(
         np.abs(some[:, None] - some[None]), np.maximum(np.abs(some[:, None]), np.abs(some[None]))
     )
-    assert np.linalg.norm(far, axis=2).max() <= boxes[1].shrunk * ROOM
+    assert np.linalg.norm(far, axis=2).max() <= boxes[1].shrunk_diameter * ROOM
 
 
 @pytest.mark.parametrize("fault", planted.BOXES)
@@ -123,9 +123,9 @@ def test_centred_answers_that_are_shrunk_may_be_farther_apart(monkeypatch):
     first, second = rows.whole(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])).astype(float)
     second[2] = 0.0  # shrunk, while the first row keeps its negative entry
     moved = np.linalg.norm(first - second)
-    assert moved <= boxes_of(people, rows)[1].shrunk
+    assert moved <= boxes_of(people, rows)[1].shrunk_diameter
     planted.centred_answers_shrunk_as_they_are(monkeypatch)
-    assert moved > boxes_of(people, rows)[1].shrunk * 1.01
+    assert moved > boxes_of(people, rows)[1].shrunk_diameter * 1.01
 
 
 @given(st.lists(WHOLE, min_size=1, max_size=12), st.floats(1e-3, 10.0), st.sampled_from([1.0, 1.3]))
@@ -262,5 +262,5 @@ def test_looks_at_numbers_move_within_their_sensitivity(values, seed, style, rho
     for one, two in zip(first.steps, second.steps, strict=True):
         assert one.terms == two.terms
         assert one.moved(two) <= ROOM
-    assert first.spent <= (rho - found[0].left) * (1 + 1e-12)
-    assert np.array_equal(found[0].scaling.reach, found[1].scaling.reach)
+    assert first.spent <= (rho - found[0].unspent) * (1 + 1e-12)
+    assert np.array_equal(found[0].scaling.half_width, found[1].scaling.half_width)

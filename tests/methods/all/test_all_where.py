@@ -118,12 +118,12 @@ def ranges(rng, bounds):
 
 def test_a_number_that_most_have_does_not_make_a_range_collapse(rng, monkeypatch):
     """Bounds are kept where numbers are seen in them; without bounds, ones are rates. Twin: a closer look."""
-    assert np.all(ranges(rng, (0.0, 1.0))[0].reach == 0.5)
+    assert np.all(ranges(rng, (0.0, 1.0))[0].half_width == 0.5)
     scaling, columns = ranges(rng, None)
     assert scaling.zero_to_one(columns).all()
     monkeypatch.setattr(where, "_SEEN", np.inf)
     monkeypatch.setattr(where, "_NEAR_ONE", 0.0)
-    assert np.all(ranges(rng, (0.0, 1.0))[0].reach < 0.3)
+    assert np.all(ranges(rng, (0.0, 1.0))[0].half_width < 0.3)
 
 
 def called_rates(rng):
@@ -214,10 +214,11 @@ def spent_on_bounds(bounded, free, rho, monkeypatch):
     none, ends = np.zeros(0, dtype=np.intp), np.full(bounded, 1e12)
     columns = Columns(none, np.arange(bounded), np.arange(bounded, m), 0 * ends, ends, np.arange(m))
     found = where.learn_where(values, columns, rho, 2_000)
-    assert np.isclose(sum(told), rho - found.left)
+    assert np.isclose(sum(told), rho - found.unspent)
     return sum(told) / rho
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rng")
 def test_closer_looks_leave_the_first_looks_at_others_their_part(monkeypatch):
     """No more than the budget is spent, however often numbers within bounds are looked at again.
@@ -226,5 +227,5 @@ def test_closer_looks_leave_the_first_looks_at_others_their_part(monkeypatch):
     """
     pairs = [(1, 3), (3, 1), (10, 30), (2, 5)] * 8  # how often one looks again hangs on noise
     assert max(spent_on_bounds(*pair, 0.02, monkeypatch) for pair in pairs) <= 1
-    monkeypatch.setattr(where, "_set_aside", lambda *_: 0.0)
+    monkeypatch.setattr(where, "_for_first_looks", lambda *_: 0.0)
     assert max(spent_on_bounds(*pair, 0.02, monkeypatch) for pair in pairs) > 1.03

@@ -140,6 +140,7 @@ def many(n, m, f, missing, seed):
     return rng, y, x, rng.random((n, m)) >= missing * (1 + y[:, None])
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(4, twins=2)
 def test_null_columns_with_missing_entries():
     """Centres and share off, entries missing by group: at most 5% of p-values below 0.05.

@@ -176,8 +176,8 @@ def _pooled(
 ) -> tuple[Floats, NuisanceScoreMap, float]:
     """Return the same for public groups: z = contrast / sqrt(max(own, least)).
 
-    `own` is the variance of the contrast when groups are drawn by lot among those present, `least` its value
-    when everyone is and every stratum has the deviation `floor`. One person moves `own` by at most `margin`.
+    `own` is the variance of the contrast when groups are drawn at random among those present, `least` its
+    value when all are and strata have the deviation `floor`. One person moves `own` by at most `margin`.
     """
     least = (test.floor or 0.5) ** 2 * strata.drawn
     variance = np.maximum(own, least)
@@ -199,7 +199,7 @@ def _pooled(
 
 
 def _of_coins(people: int, coin: float, pull: float, clip: float) -> tails.Survival:
-    """Return the bound on a tail of sums of independent coins, which answers in groups drawn by lot are."""
+    """Return the bound on a tail of sums of independent coins, as of answers in random groups."""
     power = tails.bounded_sum(people, coin * pull, clip)
     return tails.least(power, tails.tilted_sum(coin), partial(tails.near_normal, coin))
 

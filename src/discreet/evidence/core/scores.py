@@ -79,7 +79,7 @@ def score_map(
     grow: float = 0.0,
     multiple: float | None = None,
 ) -> ScoreMap:
-    """Return the staircase for a statistic clipped at `ceiling`, score = Phi_bar^-1(survival(t)/multiple).
+    """Return the score map for a statistic clipped at `ceiling`, score = Phi_bar^-1(survival(t)/multiple).
 
     `survival` bounds P(T >= t) under the null, and never rises; rounding t down keeps the score valid:
     P(score >= s) <= multiple * Phi_bar(s) for s > 0. The score climbs at most `SLOPE` times as fast as t, so
@@ -90,16 +90,16 @@ def score_map(
     """
     slack = influence * _SLACK
     step = min((influence * (1 + _SLACK) + grow * min(EVEN, ceiling)) / STEPS, ceiling)
-    # The last rung lies at or under the ceiling: the influence was certified for a statistic clipped there.
-    rungs = step * np.arange(1, int(np.floor(ceiling / step)) + 1)
-    p = np.minimum(survival(rungs.astype(np.float64)), 1.0)
+    # The last step lies at or under the ceiling: the influence was certified for a statistic clipped there.
+    places = step * np.arange(1, int(np.floor(ceiling / step)) + 1)
+    p = np.minimum(survival(places.astype(np.float64)), 1.0)
     gentler = STEPS / np.maximum(_steps(influence + slack, grow, step, p.size + 1), STEPS) if grow else 1.0
     climb = SLOPE * step * gentler
-    maps = [staircase(step, p, climb, times, slack) for times in ([multiple] if multiple else MULTIPLES)]
+    maps = [score_map_at(step, p, climb, times, slack) for times in ([multiple] if multiple else MULTIPLES)]
     return sharpest(maps, lambda each: each.move(influence, grow) / influence)
 
 
-def staircase(
+def score_map_at(
     step: float,
     p: NDArray[np.float64],
     climb: float | NDArray[np.float64],
@@ -134,7 +134,7 @@ def _steps(rise: float, grow: float, step: float, size: int) -> NDArray[np.int64
 
 
 def gentle(scores: NDArray[np.float64], climb: float | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the largest non-decreasing staircase at most `scores` that climbs at most `climb` to each step.
+    """Return the largest non-decreasing steps at most `scores` that climbs at most `climb` to each step.
 
     Needs scores that never fall, up to rounding; lowering a score only makes its p-value larger.
     """

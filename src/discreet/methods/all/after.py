@@ -123,18 +123,19 @@ def results(
     centres_apart, lever, sums_of_centres = learned.contrast_of_centres(group_weights)
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
     sums = measured.sums.sums - shift * weight * n + sums_of_centres
-    mean, doubt = sums / present, measured.sums.deviation / present
+    mean, mean_sd = sums / present, measured.sums.deviation / present
     contrasts = contrasts - shift * weights.excess
     # Among those present another share may be in the second group.
     part = np.clip(f + learned.uneven / present, 0.5 * learned.share, 0.5 + 0.5 * learned.share)
     group_sizes = ((1 - part) * present, part * present)
     difference = _difference_of_means(learned, contrasts - centres_apart, mean, noise)
     # Rather too much than too little is taken to be left of answers, for their variance grows with it.
-    left = np.minimum(kept * (1 + of_answers.error), weight)
-    answers = squares_of_answers(rows, weight, group_sizes[0] + group_sizes[1], mean, doubt, left)
+    most = np.minimum(kept * (1 + of_answers.error), weight)
+    answers = squares_of_answers(rows, weight, group_sizes[0] + group_sizes[1], mean, mean_sd, most)
     spread = spread_of(learned, measured, group_weights, group_sizes, mean, difference, answers)
     first, second = (
-        np.where(rows.positive, *left) for left in zip(of_answers.of_given, group_weights, strict=True)
+        np.where(rows.positive, *kept_of_answers)
+        for kept_of_answers in zip(of_answers.of_given, group_weights, strict=True)
     )
     excess = excess_of(group_sizes, (first, second), f)
     # What is left of answers that were given is not what is left of people: less where more are given.
@@ -154,7 +155,7 @@ def results(
     extra = (
         mean**2 * (unknown + tilted + beyond)
         + lever**2 * unknown
-        + doubt**2 * (np.maximum(excess**2, cut**2) + unknown + tilted + beyond)
+        + mean_sd**2 * (np.maximum(excess**2, cut**2) + unknown + tilted + beyond)
         + shift**2 * weights.variance
         + np.square(_ROUGH * tilted_answers)
         + np.where(rows.positive, 0.0, np.square(f * (1 - f) * present * weight * _drift_of(learned)))
@@ -171,7 +172,7 @@ def results(
     sampling = spread.variance(f + excess / present) * truly
     # What is not known of how many are present, and in which group; of what clipping leaves.
     unsure = np.sqrt(unknown) * np.abs(1 / group_sizes[0] - 1 / group_sizes[1])
-    off_by = np.hypot(np.hypot(learned.means.doubt / present, unsure), (1 / kept - 1) / 2)
+    off_by = np.hypot(np.hypot(learned.means.present_sd / present, unsure), (1 / kept - 1) / 2)
     off_by = np.hypot(off_by, np.where(rows.positive, of_answers.error, 0.0))
     error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt((spread.squares[0] + spread.squares[1]) / present) * worth / kept
@@ -242,13 +243,16 @@ def units(
     """
     unit = np.ones(scaling.centre.size)
     with np.errstate(all="ignore"):  # a range may be as wide as there are numbers
-        unit[columns.numbers] = 2 * scaling.reach[columns.numbers]
+        unit[columns.numbers] = 2 * scaling.half_width[columns.numbers]
     zero_to_one, signs = scaling.zero_to_one(columns), scaling.signs(columns)
     names = [RATES] * unit.size
     with np.errstate(all="ignore"):
-        low, high = scaling.centre - scaling.reach, scaling.centre + scaling.reach
+        low, high = scaling.centre - scaling.half_width, scaling.centre + scaling.half_width
         if rows is not None:
-            let, middle = 2 * scaling.reach * rows.most / rows.scale, low + 2 * scaling.reach * rows.centre
+            let, middle = (
+                2 * scaling.half_width * rows.most / rows.scale,
+                low + 2 * scaling.half_width * rows.centre,
+            )
             low, high = np.maximum(low, middle - let), np.minimum(high, middle + let)
     for place, least, most in zip(columns.bounded.tolist(), columns.low, columns.high, strict=True):
         ends = f"{max(low[place], least):.4g} to {min(high[place], most):.4g}"

@@ -253,7 +253,7 @@ def settled(people: People, learned: Learned, budget: Budget) -> Budget:
     sensitivity = row_sensitivities(people, learned)
     rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
     size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
-    hidden = size * np.minimum(learned.means.doubt / learned.means.present, 0.5)
+    hidden = size * np.minimum(learned.means.present_sd / learned.means.present, 0.5)
     level = np.clip(middle, hidden, size - hidden)
     variance = np.where(rows.answers, level * (size - level), (rows.scale * learned.scaling.spread) ** 2)
     variance = np.maximum(variance * present, 1e-9)

@@ -45,6 +45,7 @@ _BIAS = 0.2**2
 _CLEAR = 2.5  # deviations of its noise, from which on a difference is clear
 _UP = 1 + 2.0**-40
 _OVER = 0.2  # a ball is this much larger, squared, than rows without their largest entry, at most
+_FEW = 3  # columns of numbers: a ball is a second range for these, and weighs none by the others
 _LEAST = 0.94  # answers keep this weight: what clipping does to their means must be small
 
 
@@ -172,7 +173,7 @@ def sensitivities_of(
             most = min(box.radius, ball.radius)
             distance = box.diameter
             if not math.isinf(ball.radius):
-                distance = min(box.shrunk, (2.0 if part else math.sqrt(2)) * ball.radius)
+                distance = min(box.shrunk_diameter, (2.0 if part else math.sqrt(2)) * ball.radius)
             if seen > 1:
                 distance = max(distance, math.sqrt(seen) * most)
             moved[part] = labels[group][part] * distance
@@ -219,12 +220,12 @@ def scaled_rows(
     """
     mean = means.mean
     # A rate is not taken to be smaller than what noise and chance could hide.
-    doubt = np.minimum(np.maximum(0.5 / math.sqrt(max(size, 4.0)), means.doubt / means.present), 0.5)
+    lowest = np.minimum(np.maximum(0.5 / math.sqrt(max(size, 4.0)), means.present_sd / means.present), 0.5)
     answers = np.zeros(mean.size, dtype=np.bool_)
     answers[columns.answers] = True
     turned = answers & (mean > 0.5)
     centre = np.where(turned, 1 - mean, mean)
-    rate = np.clip(centre, doubt, 0.5)
+    rate = np.clip(centre, lowest, 0.5)
     deviation = np.where(answers, np.sqrt(rate * (1 - rate)), scaling.spread)
     typical = float(np.exp(np.mean(np.log(deviation))))
     protected = people.protect == "everything"
@@ -282,7 +283,7 @@ def best_balls(
     people: float,
     rho: float,
     offset: float,
-    doubt: float,
+    weight_sd: float,
     *,
     protected: bool,
 ) -> Balls:
@@ -291,7 +292,7 @@ def best_balls(
     With weights w the signal is proportional to mean(w), and over all columns the variance of the sums to
     mean((w |v|)^2) and that of the noise to their number. A ball of infinite radius leaves the box as it is.
     What clipping takes from entries that are never negative, of which `offset` is the squared length of a
-    mean row, is known within `doubt` people.
+    mean row, is known within `present_sd` people.
     """
     tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)]
     tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
@@ -305,7 +306,7 @@ def best_balls(
         moved = sensitivities_of(boxes, Balls(*pair), labels, protected=protected).contrast
         noise = moved**2 / (2 * rho * size)
         clipped = 1 - math.sqrt(signals[0][pair[0]][0])
-        unknown = offset * min(doubt, clipped / 3 * size) ** 2 / size / signals[0][pair[0]][0]
+        unknown = offset * min(weight_sd, clipped / 3 * size) ** 2 / size / signals[0][pair[0]][0]
         return unknown + sum(
             (of[ball][1] + box.columns * (noise + size * _BIAS * FINE**2 * (1 - math.sqrt(of[ball][0])) ** 2))
             / of[ball][0]
@@ -321,7 +322,7 @@ def two_centres_are_free(box: Box, ball: Ball) -> bool:
 
     They may where clipping alone bounds them: a row is then no longer than the radius, whatever its centre.
     """
-    return 2 * ball.radius <= box.shrunk and ball.radius <= box.radius
+    return 2 * ball.radius <= box.shrunk_diameter and ball.radius <= box.radius
 
 
 def clear_difference(
@@ -343,7 +344,14 @@ def clear_difference(
 
 
 def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:
-    """Return the balls to choose from: none, and radii around the usual norm, from so many entries on."""
+    """Return the balls to choose from: none, and radii around the usual norm, from so many entries on.
+
+    Few columns of numbers are cut to their ranges alone. What a ball takes from them it takes as another
+    range would, narrower than the one that is named; how many numbers of each group are beyond is told of
+    ranges, and where one group spreads more, more of it would be cut than is allowed for.
+    """
+    if least and box.columns <= _FEW:
+        return [Ball(math.inf, box.entry)]
     usual = max(float(norms.share @ norms.norm), 1.0)
     radii = np.unique(np.maximum(usual * _RADII, least * box.entry))
     some = [float(radius) for radius in radii if radius < box.radius and box.columns]

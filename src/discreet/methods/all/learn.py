@@ -118,8 +118,8 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     where = learn_where(
         values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)
     )
-    unknown, scaling = np.isinf(where.doubt), where.scaling
-    means, unspent = Means(where.mean, where.present, where.doubt), where.left * people.seen
+    unknown, scaling = np.isinf(where.present_sd), where.scaling
+    means, unspent = Means(where.mean, where.present, where.present_sd), where.unspent * people.seen
     if unknown.any():
         entries = scaling.shares(values, columns, unknown)
         means = means.or_else(learn_means(entries, people, unknown, budget.centre / people.seen), unknown)
@@ -129,7 +129,7 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     else:
         unspent += budget.centre
     part = len(values) / max(people.rows, 1)
-    means = replace(means, present=means.present / max(part, 1e-9), doubt=means.doubt / max(part, 1e-9))
+    means = means.of_all(part)
     norm = missing_norm(people, groups, means)
     rho = budget.contrast + budget.stages + unspent
     wanted = missing_share(norm, groups, means, share, rho)
@@ -206,7 +206,7 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
         norm_of(lengths(rows.positive), boxes[0], usual[0]),
         norm_of(lengths(signed), boxes[1], usual[1]),
     )
-    doubt = max(start.share, 1 - start.share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
+    largest = max(start.share, 1 - start.share, float(protected))
     best = partial(
         best_balls,
         boxes=boxes,
@@ -215,7 +215,7 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
         people=groups.people,
         rho=start.rho,
         offset=float(np.sum(rows.shift**2)),
-        doubt=doubt,
+        weight_sd=largest / math.sqrt(2 * max(budget.weights, 1e-12)),
         protected=protected,
     )
     balls, unspent = best(norms), start.unspent
@@ -237,7 +237,7 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
         unspent += budget.difference
     there = means.present * part * weight
     # Centres move as far as they are more likely to be wrong than what was told of them.
-    wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
+    wrong = np.where(rows.answers, means.present_sd / means.present * rows.scale, _OFF) ** 2
     trust = wrong / (wrong + (noisy.deviation / there) ** 2)
     scaling, rows = around_centres(start.scaling, rows.moved_by(trust * centred / there), columns)
     boxes = boxes_of(people, rows)
@@ -330,12 +330,12 @@ def _differences(
     """
     shares, part = start.shares, max(start.part, 1e-9)
     unit = 1 / (PARTS * FINE * part)
-    look = with_noise(contrast(total.rows, shares), PARTS * sensitivity.contrast, rho, unit)
+    noisy = with_noise(contrast(total.rows, shares), PARTS * sensitivity.contrast, rho, unit)
     size = shares * (1 - shares) * start.means.present * weight
     excess, unknown = uneven_labels(start.groups, start.share, shares, start.means, start.missing)
-    doubt = np.square(mean.deviation)
-    variance = look.deviation**2 + mean.sums**2 * unknown + doubt * (excess**2 + unknown)
-    return clear_difference(look.sums - mean.sums * excess, np.sqrt(variance), size, positive)
+    mean_variance = np.square(mean.deviation)
+    variance = noisy.deviation**2 + mean.sums**2 * unknown + mean_variance * (excess**2 + unknown)
+    return clear_difference(noisy.sums - mean.sums * excess, np.sqrt(variance), size, positive)
 
 
 def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> float:

@@ -24,7 +24,15 @@ from discreet.methods.all.ranks import by_ranks
 from discreet.methods.all.record import Means, Measured, Noisy
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
 from discreet.methods.all.sizes import crowding
-from discreet.methods.all.sums import Look, Totals, check_noise, contrast, look, with_noise, with_sample
+from discreet.methods.all.sums import (
+    Statistic,
+    Totals,
+    check_noise,
+    column_statistics,
+    contrast,
+    with_noise,
+    with_sample,
+)
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
@@ -123,7 +131,7 @@ def columns_alike(people: People, rho: float) -> bool:
     """
     free = Columns.of(people).free
     nowhere = np.zeros(free.size)
-    total = look(Look.SIZES, people.held().values, free, nowhere, nowhere + 1).sum(axis=-1)
+    total = column_statistics(Statistic.SIZES, people.held().values, free, nowhere, nowhere + 1).sum(axis=-1)
     noisy = with_noise(total, math.sqrt(2) * free.size, rho)
     entries = np.full(noisy.sums.size, free.size * max(people.size, 1.0))
     return crowding(noisy.over(entries)) >= _ALIKE
@@ -286,9 +294,9 @@ def _clear_differences(learned: Learned, outcome: Results) -> NDArray[np.float64
 
 def _constants(asked: People, learned: Learned, active: NDArray[np.bool_]) -> Learned:
     """Return the constants of the columns that are left, with clipping radii that suit their number."""
-    parts = ("centre", "reach", "spread")
+    parts = ("centre", "half_width", "spread")
     scaling = replace(learned.scaling, **{part: getattr(learned.scaling, part)[active] for part in parts})
-    means = Means(learned.means.mean[active], learned.means.present[active], learned.means.doubt[active])
+    means = Means(learned.means.mean[active], learned.means.present[active], learned.means.present_sd[active])
     rows = learned.rows.only(active)
     boxes = boxes_of(asked, rows)
     # Rows of fewer columns are shorter in proportion: clipped so, they keep about the same weights.

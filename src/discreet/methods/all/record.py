@@ -61,8 +61,8 @@ class Noisy:
 
     def interval(self, chance: float) -> tuple[Floats, Floats]:
         """Return a lower and an upper bound, each wrong with at most this chance."""
-        reach = -float(ndtri(chance)) * (1 + 1e-9) * np.asarray(self.deviation) + np.asarray(self.unit) / 2
-        return self.sums - reach, self.sums + reach
+        half = -float(ndtri(chance)) * (1 + 1e-9) * np.asarray(self.deviation) + np.asarray(self.unit) / 2
+        return self.sums - half, self.sums + half
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,16 @@ class Means:
 
     mean: NDArray[np.float64]
     present: NDArray[np.float64]
-    doubt: NDArray[np.float64]
+    present_sd: NDArray[np.float64]
 
     def or_else(self, other: Means, at: NDArray[np.bool_]) -> Means:
         """Return the other ones at some places."""
-        pairs = ((self.mean, other.mean), (self.present, other.present), (self.doubt, other.doubt))
+        pairs = ((self.mean, other.mean), (self.present, other.present), (self.present_sd, other.present_sd))
         return Means(*(np.where(at, there, here) for here, there in pairs))
+
+    def of_all(self, part: float) -> Means:
+        """Return those of everybody, from those of a sample that is this part of them."""
+        return Means(self.mean, self.present / max(part, 1e-9), self.present_sd / max(part, 1e-9))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +136,7 @@ def uneven_labels(
     n, apart = groups.people, shares - share
     present = np.minimum(np.maximum(means.present, 1.0), n)
     excess = groups.second - share * n - missing.excess - apart * present
-    return excess, 0.5 * groups.deviation**2 + missing.variance + (apart * means.doubt) ** 2
+    return excess, 0.5 * groups.deviation**2 + missing.variance + (apart * means.present_sd) ** 2
 
 
 def usual_unevenness(groups: Groups, means: Means, share: float) -> Floats:
@@ -142,7 +146,7 @@ def usual_unevenness(groups: Groups, means: Means, share: float) -> Floats:
     rates differ by about their mean, and by more if one group is small and some are clearly missing, for all
     may be missing there.
     """
-    gone, noise = groups.people - means.present, means.doubt**2
+    gone, noise = groups.people - means.present, means.present_sd**2
     between = max(float(np.var(gone) - np.mean(noise)), 0.0)
     trust = between / (between + noise)
     lacking = np.mean(gone) + trust * (gone - np.mean(gone))

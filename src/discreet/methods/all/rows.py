@@ -88,16 +88,16 @@ class Scaling:
     """
 
     centre: NDArray[np.float64]
-    reach: NDArray[np.float64]
+    half_width: NDArray[np.float64]
     spread: NDArray[np.float64]
 
     def zero_to_one(self, columns: Columns) -> NDArray[np.bool_]:
         """Say which numbers without bounds seem to be 0 and 1, as yes and no are often written."""
-        return columns.without_bounds & (self.centre == 0.5) & (self.reach == 0.5)
+        return columns.without_bounds & (self.centre == 0.5) & (self.half_width == 0.5)
 
     def signs(self, columns: Columns) -> NDArray[np.bool_]:
         """Say of which nothing but zeros was seen: what is known of them is their sign."""
-        return columns.without_bounds & (self.centre == 0.0) & (self.reach < NO_SIZE)
+        return columns.without_bounds & (self.centre == 0.0) & (self.half_width < NO_SIZE)
 
     def shares(
         self, values: NDArray[np.floating[Any]], columns: Columns, sought: NDArray[np.bool_] | None = None
@@ -113,8 +113,8 @@ class Scaling:
         places: NDArray[np.intp] = np.flatnonzero(np.ones(m) if sought is None else sought)
         for at in np.array_split(places, max(1, places.size * len(values) // _TOGETHER)):
             x = values.T[at].astype(np.float64)
-            centre, reach = self.centre[at, None], self.reach[at, None]
-            numbers = np.clip(0.5 + (x - centre) / reach / 2, 0.0, 1.0)
+            centre, half_width = self.centre[at, None], self.half_width[at, None]
+            numbers = np.clip(0.5 + (x - centre) / half_width / 2, 0.0, 1.0)
             share[at] = np.where(number[at, None], numbers, np.where(np.isnan(x), np.nan, x >= 0.5))
         return share.T
 
@@ -177,7 +177,7 @@ class Rows:
         number = np.zeros(m, dtype=np.bool_)
         number[columns.numbers] = True
         step = self.scale * FINE
-        factor = np.where(number, step / scaling.reach / 2, 0.0)
+        factor = np.where(number, step / scaling.half_width / 2, 0.0)
         offset = np.where(number, (0.5 - self.centre) * step - self.less, 0.0)
         low, high, missing = self.whole(np.repeat([[0.0], [1.0], [np.nan]], m, axis=1)).astype(np.float64)
         table = [~number, np.where(number, scaling.centre, 0.0), factor, offset, low, high, missing]
@@ -196,10 +196,10 @@ class Rows:
 
 def can_be_cut(columns: Columns, scaling: Scaling, rows: Rows) -> NDArray[np.bool_]:
     """Say in which columns numbers may lie beyond what rows let through: not zeros and ones, or signs."""
-    let = 2 * scaling.reach * np.minimum(rows.most / rows.scale, 1.0)
-    middle = scaling.centre + (2 * rows.centre - 1) * scaling.reach
-    low = np.maximum(middle - let, scaling.centre - scaling.reach)
-    high = np.minimum(middle + let, scaling.centre + scaling.reach)
+    let = 2 * scaling.half_width * np.minimum(rows.most / rows.scale, 1.0)
+    middle = scaling.centre + (2 * rows.centre - 1) * scaling.half_width
+    low = np.maximum(middle - let, scaling.centre - scaling.half_width)
+    high = np.minimum(middle + let, scaling.centre + scaling.half_width)
     beyond = columns.without_bounds & ~scaling.zero_to_one(columns) & ~scaling.signs(columns)
     at = columns.bounded
     beyond[at] = (low[at] > columns.low) | (high[at] < columns.high)
@@ -226,7 +226,7 @@ def around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Scal
     still = scaling.zero_to_one(columns) | scaling.signs(columns)
     free = columns.free[~still[columns.free]]
     centre, middle = scaling.centre.copy(), rows.centre.copy()
-    moved = centre[free] + (middle[free] - 0.5) * 2 * scaling.reach[free]
+    moved = centre[free] + (middle[free] - 0.5) * 2 * scaling.half_width[free]
     centre[free], middle[free] = np.clip(moved, -FARTHEST, FARTHEST), 0.5
     return replace(scaling, centre=centre), replace(rows, centre=middle)
 
@@ -237,9 +237,9 @@ class Box:
 
     Attributes
     ----------
-    apart : float
+    diameter : float
         Any two rows are at most this far apart.
-    shrunk : float
+    shrunk_diameter : float
         The same after entries are shrunk toward 0, each by itself.
     radius : float
         No row is longer.
@@ -252,7 +252,7 @@ class Box:
     """
 
     diameter: float
-    shrunk: float
+    shrunk_diameter: float
     radius: float
     squares: float
     entry: float
@@ -282,9 +282,9 @@ def boxes_of(people: People, rows: Rows) -> tuple[Box, Box]:
         alone = [np.sum(width**2), np.sum(width**2), np.sum(ends**2), np.sum(ends**4)]
         blocks = [sizes for signed, sizes in several if signed == centred]
         total = np.sum([alone, *blocks], axis=0)
-        diameter, shrunk, radius, squares = (math.sqrt(float(squared)) * _UP for squared in total)
+        diameter, shrunk_diameter, radius, squares = (math.sqrt(float(squared)) * _UP for squared in total)
         entry = float(np.max(longest[part], initial=1.0)) * _UP
-        return Box(diameter, shrunk, radius, squares, entry, int(np.count_nonzero(part)))
+        return Box(diameter, shrunk_diameter, radius, squares, entry, int(np.count_nonzero(part)))
 
     return box(rows.positive, centred=False), box(~rows.positive, centred=True)
 

@@ -109,7 +109,8 @@ def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
     beside.append((beside[0][0] + beside[1][0], 2 * _INNER))
     ranges = ((0.0 * ends, ends), (-ends, 0.0 * ends), (-ends, ends))
     intervals += [
-        (*ends_of, sure) for ends_of, sure in zip(ranges, _with_zero(beside, zero, deviation), strict=True)
+        (near, far, sure)
+        for (near, far), sure in zip(ranges, _with_zero(beside, zero, deviation), strict=True)
     ]
     low, high, score = (np.concatenate(part) for part in zip(*intervals, strict=True))
     return low, high, score

@@ -105,7 +105,9 @@ def kept_of(learned: Learned, measured: Measured) -> Kept:
     rate = np.where(rows.turned, 1 - learned.means.mean, learned.means.mean)[positive]
     # The rates have noise that scales follow; their sums have not. No more is left than of people.
     slope = float(rate @ left) / float(left @ left)
-    error = max(float(np.linalg.norm(learned.means.doubt[positive] / n * left)) / float(left @ left), 1e-9)
+    error = max(
+        float(np.linalg.norm(learned.means.present_sd[positive] / n * left)) / float(left @ left), 1e-9
+    )
     below = (1 / weight - slope) / error
     slope += error * float(np.exp(-(below**2) / 2 - log_ndtr(-below))) / np.sqrt(2 * np.pi)
     given = float(np.clip(1 / slope, 0.3, weight))
@@ -240,7 +242,7 @@ def _common(own: Floats, usual: Floats, noise: float) -> float:
 
 
 def squares_of_answers(
-    rows: Rows, weight: Floats, present: Floats, mean: Floats, doubt: Floats, kept: Floats
+    rows: Rows, weight: Floats, present: Floats, mean: Floats, mean_sd: Floats, kept: Floats
 ) -> Pair:
     """Return sum (w (v - mean))^2 of answers, which are 0 or `scale`, over everybody, and its error.
 
@@ -249,10 +251,10 @@ def squares_of_answers(
     size, shift = np.minimum(rows.scale, rows.most), rows.shift / FINE
     # A rate is at least what one person would make of it; where little is known of it, about one half.
     level = np.clip(size * rate_of(rows, weight, mean, kept), size / present, size * (1 - 1 / present))
-    level = size / 2 + (level - size / 2) / (1 + (4 * doubt / size) ** 2)
+    level = size / 2 + (level - size / 2) / (1 + (4 * mean_sd / size) ** 2)
     # The mean square of weights is between the square of their mean and their mean: they are at most 1.
     square = np.where(rows.positive, kept * (1 + kept) / 2, weight**2)
-    error = np.hypot(kept * np.abs(size - 2 * level) * doubt, doubt**2) * present
+    error = np.hypot(kept * np.abs(size - 2 * level) * mean_sd, mean_sd**2) * present
     error = np.minimum(error, square * present * size**2 / 8)
     given, others = square * (size - shift) ** 2, np.square(weight * shift)
     off = np.square((kept * level - weight * shift) * rows.positive)

@@ -105,7 +105,7 @@ def by_column(values: RawArray) -> RawArray:
 
 
 def learners(rows: int, wanted: int | None = None) -> NDArray[np.bool_]:
-    """Return the people that constants are learned from: all, or of very many a sample by lot.
+    """Return the people that constants are learned from: all, or of very many a random sample.
 
     About as many as are `wanted`, LEARNERS if None.
 
@@ -257,7 +257,7 @@ class Totals:
         return "Totals(private)"
 
 
-class Look(IntEnum):
+class Statistic(IntEnum):
     """What is asked of the numbers of a column, as the kernel calls it.
 
     SIZES: how many numbers there are of each size, in the order of numbers: negative ones, the largest first,
@@ -275,7 +275,9 @@ class Look(IntEnum):
 _WIDTHS = (2 * SIZES + 2, 2, 1, PARTS_OF_WINDOW + 1)
 
 
-def look(what: Look, values: Entries, places: Places, centre: Floats, window: Floats) -> NDArray[np.int64]:
+def column_statistics(
+    what: Statistic, values: Entries, places: Places, centre: Floats, window: Floats
+) -> NDArray[np.int64]:
     """Return what is asked of the columns at `places`, one after the other along the last axis."""
     out = np.zeros((places.size, _WIDTHS[what]), dtype=np.int64)
     table, n = by_column(values), len(values)
@@ -289,18 +291,18 @@ def look(what: Look, values: Entries, places: Places, centre: Floats, window: Fl
         for k in range(first, last):
             x = table[places[k]].astype(np.float64)
             away = (x - centre[k]) / window[k]
-            if what is Look.SIZES:
+            if what is Statistic.SIZES:
                 out[k] = in_numpy.count_sizes(x)
-            elif what is Look.MEANS:
+            elif what is Statistic.MEANS:
                 out[k] = in_numpy.sum_places(away, FINE)
-            elif what is Look.DISTANCES:
+            elif what is Statistic.DISTANCES:
                 out[k] = in_numpy.sum_distances(away, FINE)
             else:
                 out[k] = in_numpy.count_places(away)
 
     if places.size and n:
         shared(places.size, n, work)
-    histogram = what in (Look.SIZES, Look.PLACES)  # the last bin has those who are not counted
+    histogram = what in (Statistic.SIZES, Statistic.PLACES)  # the last bin has those who are not counted
     return out.T[:-1] if histogram else out.T
 
 

@@ -17,7 +17,7 @@ from discreet.methods.all.in_numpy import PARTS_OF_WINDOW
 from discreet.methods.all.record import Means
 from discreet.methods.all.rows import FARTHEST, FINE, NO_SIZE, Scaling, beyond
 from discreet.methods.all.sizes import MARGIN, SURELY, crowded, zeros_and_ones
-from discreet.methods.all.sums import Look, look, row_lengths, with_noise
+from discreet.methods.all.sums import Statistic, column_statistics, row_lengths, with_noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PRESENT = math.isqrt(3 * FINE * FINE // 4)  # counts for being present: with a share in +-1/2, one at most
 # How far one person moves what is asked of a column: from one bin of a histogram to another; a share in
 # +-1/2, beside presence of weight sqrt(3)/2, by at most 1, and so a distance in [0, 1].
-_MOVED = {Look.SIZES: math.sqrt(2), Look.MEANS: FINE, Look.DISTANCES: FINE, Look.PLACES: math.sqrt(2)}
+_MOVED = dict(zip(Statistic, (math.sqrt(2), FINE, FINE, math.sqrt(2)), strict=True))
 _THERE, _VARIED = 0.9, 0.3  # about the share of the people that have an entry, and how far off that may be
 _UNLIKE = 0.05  # about how far from each other's the shares of two columns are, at least
 _RATES = 0.3  # about how far from one half the rates of answers are
@@ -56,15 +56,15 @@ _SPREAD = 0.3  # about the deviation of numbers, in double scales
 class Where:
     """Where numbers lie, the mean of their shares, how many people are present, the noise in that. Public.
 
-    `doubt` is infinite where nothing was learned, or the range is another than what was looked at; `left` is
-    the budget that was not needed.
+    `present_sd` is infinite where nothing was learned, or the range is another than what was looked at;
+    `unspent` is the budget that was not needed.
     """
 
     scaling: Scaling
     mean: Floats
     present: Floats
-    doubt: Floats
-    left: float
+    present_sd: Floats
+    unspent: float
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -79,18 +79,18 @@ class _Numbers:
     centre: Floats
     window: Floats
     present: Floats
-    doubt: Floats
+    present_sd: Floats
     two_valued: NDArray[np.bool_]
     no_others: NDArray[np.bool_]
     pooled: bool = False
 
-    def sums(self, what: Look, some: Places) -> tuple[NDArray[np.int64], float]:
+    def sums(self, what: Statistic, some: Places) -> tuple[NDArray[np.int64], float]:
         """Return what is asked of some columns, shape (.., columns), and how far one person moves it.
 
         Together k columns move by sqrt(k) times as much as one; their own sum by as many times.
         """
-        total = look(what, self.values, self.at[some], self.centre[some], self.window[some])
-        if what is Look.MEANS:
+        total = column_statistics(what, self.values, self.at[some], self.centre[some], self.window[some])
+        if what is Statistic.MEANS:
             total = total * np.array([[1], [_PRESENT]])
         if not self.pooled:
             return total, _MOVED[what] * math.sqrt(some.size)
@@ -110,7 +110,7 @@ class _Numbers:
 def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> Where:
     """Return where the numbers of each column lie; `size` is about how many people have any.
 
-    Guarantee: Gaussian(sqrt(2 (rho - left))), `left` being what is left; which may depend on what was told.
+    Guarantee: Gaussian(sqrt(2 (rho - unspent))); what is unspent may depend on what was told.
     """
     m, n = int(values.shape[1]), max(size, 1.0)
     at = columns.numbers
@@ -119,82 +119,83 @@ def learn_where(values: RawArray, columns: Columns, rho: float, size: float) -> 
     blank = np.zeros(at.size)
     numbers = _Numbers(values, at, blank, blank + 1, blank + n, blank + math.inf, blank > 0, blank > 0)
     numbers.centre[bounded], numbers.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
-    reach, scales = numbers.window.copy(), numbers.window.copy()
-    left = rho
-    aim, worst = 0.5 / n**2, 0.5 / (COARSE * n) ** 2
+    half_width, scales = numbers.window.copy(), numbers.window.copy()
+    unspent, aim, worst = rho, 0.5 / n**2, 0.5 / (COARSE * n) ** 2
     kinds = ((bounded, sum(LOOK_COSTS[1:]), _BOUNDED), (free, sum(LOOK_COSTS), _FREE))
     whole = sum(kind.size * cost for kind, cost, _ in kinds)
     # What the first looks at each kind may cost:
     parts = [FIRST_LOOKS * rho * kind.size * cost / max(whole, 1.0) for kind, cost, _ in kinds]
     for place, (kind, cost, taken) in enumerate(kinds):
-        some, part, kept = kind, parts[place], _set_aside(parts, place)
+        some, part, set_aside = kind, parts[place], _for_first_looks(parts, place)
         numbers.pooled = part < worst * cost * some.size
         if not some.size or (numbers.pooled and kind is bounded):
             continue
         count = 1 if numbers.pooled else some.size
         unit = min(aim, part / cost) if numbers.pooled else part / (cost * count)
         if kind is free:
-            left -= unit * LOOK_COSTS[0] * count
-            _sizes(
-                numbers, some, with_noise(*numbers.sums(Look.SIZES, some), unit * LOOK_COSTS[0] * count), n
-            )
+            price = unit * LOOK_COSTS[0] * count
+            unspent -= price
+            _sizes(numbers, some, with_noise(*numbers.sums(Statistic.SIZES, some), price), n)
         narrowed = numbers.pooled
         for number in range(_LOOKS):
             # Within bounds all numbers are looked at first, without bounds where they crowd.
             first = kind is bounded and number == 0
             if not narrowed and not first and some.size:
                 narrowed, price = True, unit * LOOK_COSTS[1] * some.size
-                left -= price
-                _narrow(numbers, some, with_noise(*numbers.sums(Look.PLACES, some), price))
+                unspent -= price
+                _narrow(numbers, some, with_noise(*numbers.sums(Statistic.PLACES, some), price))
             price = unit * LOOK_COSTS[2] * (1 if numbers.pooled else some.size)
-            if not some.size or price > left - kept:
+            if not some.size or price > unspent - set_aside:
                 break
-            left -= price
-            doubt = _means(numbers, some, with_noise(*numbers.sums(Look.MEANS, some), price / 2))
-            scale, noise = _scales(numbers, some, with_noise(*numbers.sums(Look.DISTANCES, some), price / 2))
+            unspent -= price
+            centre_sd = _means(numbers, some, with_noise(*numbers.sums(Statistic.MEANS, some), price / 2))
+            distances = numbers.sums(Statistic.DISTANCES, some)
+            scale, noise = _scales(numbers, some, with_noise(*distances, price / 2))
             window = numbers.window[some]
             again = (scale * _CLOSE < window) | (scale > _BEYOND * window)
             if first:
                 # Most may have the same number, and a closer look would see nothing else.
                 again &= scale < _SEEN * noise
-            scales[some], reach[some] = scale, np.where(first & ~again, 2 * window, scale * taken)
+            scales[some], half_width[some] = scale, np.where(first & ~again, 2 * window, scale * taken)
             some = some[again]
-            numbers.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
+            numbers.window[some] = np.clip((_AROUND * scale + _SURE * centre_sd)[again], _SMALL, _LARGE)
         if kind is free:
             # Where all numbers seem to be 1 and nothing is seen of the others, these are zeros.
-            ones = (np.abs(numbers.centre[some] - 1) < reach[some]) & (reach[some] < _NEAR_ONE)
+            ones = (np.abs(numbers.centre[some] - 1) < half_width[some]) & (half_width[some] < _NEAR_ONE)
             numbers.two_valued[some[ones]] = True
-            _join_others(numbers, kind, reach[kind])
-    seen = np.isfinite(numbers.doubt)
-    likely = _likely_present(numbers.present[seen], numbers.doubt[seen], n)
-    numbers.present[seen], numbers.doubt[seen] = likely
-    return _found(numbers, scales, reach, columns, m, left)
+            _join_others(numbers, kind, half_width[kind])
+    seen = np.isfinite(numbers.present_sd)
+    likely = _likely_present(numbers.present[seen], numbers.present_sd[seen], n)
+    numbers.present[seen], numbers.present_sd[seen] = likely
+    return _found(numbers, scales, half_width, columns, m, unspent)
 
 
-def _set_aside(parts: list[float], place: int) -> float:
+def _for_first_looks(parts: list[float], place: int) -> float:
     """Return what closer looks at one kind must leave for the first looks at those that follow."""
     return sum(parts[place + 1 :])
 
 
-def _found(numbers: _Numbers, scales: Floats, reach: Floats, columns: Columns, m: int, left: float) -> Where:
+def _found(
+    numbers: _Numbers, scales: Floats, half_width: Floats, columns: Columns, m: int, unspent: float
+) -> Where:
     """Return what was found of the numbers, at their places among all columns."""
-    low, high, bounded = numbers.centre - reach, numbers.centre + reach, slice(columns.bounded.size)
+    low, high, bounded = numbers.centre - half_width, numbers.centre + half_width, slice(columns.bounded.size)
     low[bounded] = np.maximum(low[bounded], columns.low)
     high[bounded] = np.minimum(high[bounded], columns.high)
     around, centre = np.maximum(high / 2 - low / 2, _SMALL), low / 2 + high / 2
     # Zeros and ones have these for their range; where nothing but zeros was seen, signs are compared.
-    free = np.arange(reach.size) >= columns.bounded.size
+    free = np.arange(half_width.size) >= columns.bounded.size
     signs = free & ~numbers.two_valued & (np.abs(centre) <= around) & (around < NO_SIZE)
     centre = np.where(signs, 0.0, np.where(numbers.two_valued, 0.5, centre))
     around = np.where(numbers.two_valued, 0.5, around)
-    numbers.doubt[numbers.two_valued | signs] = math.inf
+    numbers.present_sd[numbers.two_valued | signs] = math.inf
     mean = np.clip(0.5 + (numbers.centre - centre) / around / 2, 0.0, 1.0)
-    spread = np.where(np.isinf(numbers.doubt), 1 / math.sqrt(12), _SPREAD * scales / around)
+    spread = np.where(np.isinf(numbers.present_sd), 1 / math.sqrt(12), _SPREAD * scales / around)
     table = np.repeat([[0.5], [0.5], [1 / math.sqrt(12)], [0.5], [1.0], [math.inf]], m, axis=1)
     spread = np.clip(spread, _LEAST, 0.5)
-    table[:, columns.numbers] = centre, around, spread, mean, numbers.present, numbers.doubt
-    mean, present, doubt = table[3:]
-    return Where(Scaling(*table[:3]), mean, present, doubt, left)
+    table[:, columns.numbers] = centre, around, spread, mean, numbers.present, numbers.present_sd
+    mean, present, present_sd = table[3:]
+    return Where(Scaling(*table[:3]), mean, present, present_sd, unspent)
 
 
 def _sizes(numbers: _Numbers, some: Places, noisy: Noisy, people: float) -> None:
@@ -205,13 +206,13 @@ def _sizes(numbers: _Numbers, some: Places, noisy: Noisy, people: float) -> None
     numbers.two_valued[some], numbers.no_others[some] = zeros_and_ones(sums, deviation, people)
 
 
-def _join_others(numbers: _Numbers, kind: Places, reach: Floats) -> None:
+def _join_others(numbers: _Numbers, kind: Places, half_width: Floats) -> None:
     """Take columns without other sizes for zeros and ones too, if some are, and a range is around 0 or 1.
 
     Most people have the same of the two then: a closer look sees nothing else.
     """
     centre = numbers.centre[kind]
-    around = (reach < _AROUND) & ((np.abs(centre) <= reach) | (np.abs(centre - 1) <= reach))
+    around = (half_width < _AROUND) & ((np.abs(centre) <= half_width) | (np.abs(centre - 1) <= half_width))
     if numbers.two_valued[kind].any():
         numbers.two_valued[kind] |= numbers.no_others[kind] & around
 
@@ -222,7 +223,7 @@ def _means(numbers: _Numbers, some: Places, noisy: Noisy) -> Floats:
     Returns the deviations of the noise in these centres.
     """
     noisy = numbers.each(noisy, some)
-    numbers.doubt[some] = noisy.deviation / _PRESENT
+    numbers.present_sd[some] = noisy.deviation / _PRESENT
     numbers.present[some] = np.clip(noisy.sums[1] / _PRESENT, 1.0, max(len(numbers.values), 1.0))
     mean = np.clip(noisy.sums[0] / (FINE / 2) / numbers.present[some], -1.0, 1.0)
     centre = numbers.centre[some] + mean * numbers.window[some]
@@ -294,7 +295,7 @@ def retained_sums(
     return total
 
 
-def learn_means(share: Floats, people: People, sought: NDArray[np.bool_], rho: float) -> Means:
+def learn_means(share: Floats, people: People, wanted: NDArray[np.bool_], rho: float) -> Means:
     """Return the mean of the columns that are sought, all answers among them, of shares in [0, 1].
 
     A share less 1/2, beside its presence of weight sqrt(3)/2, moves by at most 1. The answers to one
@@ -307,28 +308,28 @@ def learn_means(share: Floats, people: People, sought: NDArray[np.bool_], rho: f
     ]
     sizes = [len(places) for places in several]
     chosen = np.array([place for places in several for place in places], dtype=np.intp)
-    single = np.setdiff1d(np.flatnonzero(sought), chosen)
+    single = np.setdiff1d(np.flatnonzero(wanted), chosen)
     known = ~np.isnan(share[:, single])
     alone = np.trunc(np.where(known, share[:, single] - 0.5, 0.0) * FINE).sum(axis=0)
-    there = np.count_nonzero(known, axis=0) * _PRESENT
+    present = np.count_nonzero(known, axis=0) * _PRESENT
     given = np.nansum(share[:, chosen], axis=0) * FINE
     firsts = np.array([places[0] for places in several], dtype=np.intp)
     asked = np.count_nonzero(~np.isnan(share[:, firsts]), axis=0) * FINE
     norm = FINE * math.sqrt(single.size + 2 * len(several))
-    noisy = with_noise(np.concatenate([alone, there, given, asked]), norm, rho)
+    noisy = with_noise(np.concatenate([alone, present, given, asked]), norm, rho)
     ends = np.cumsum([single.size, single.size, chosen.size])
-    alone, there, given, asked = np.split(noisy.sums, ends)
+    alone, present, given, asked = np.split(noisy.sums, ends)
     rows = max(len(share), 1.0)
-    there, doubt = _likely_present(there / _PRESENT, float(noisy.deviation) / _PRESENT, rows)
+    present, present_sd = _likely_present(present / _PRESENT, float(noisy.deviation) / _PRESENT, rows)
     asked, unsure = _likely_present(asked / FINE, float(noisy.deviation) / FINE, rows)
     asked, unsure = np.repeat(asked, sizes), np.repeat(unsure, sizes)
     means = Means(*(np.ones(len(people)) for _ in range(3)))
     order = np.concatenate([single, chosen])
-    mean = np.concatenate([alone / FINE / there, given / FINE / asked - 0.5])
-    present = np.concatenate([there, asked])
+    mean = np.concatenate([alone / FINE / present, given / FINE / asked - 0.5])
+    present = np.concatenate([present, asked])
     trust = 1 / (1 + np.square(noisy.deviation / FINE / present / _RATES))
     means.mean[order], means.present[order] = np.clip(0.5 + trust * mean, 0.0, 1.0), present
-    means.doubt[order] = np.concatenate([doubt, unsure])
+    means.present_sd[order] = np.concatenate([present_sd, unsure])
     return means
 
 

@@ -35,7 +35,7 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     size = there * max(float(told.size.sums[0]), _FEWEST)
     size_squared = there * max(float(told.size_squared.sums[0]), _FEWEST / 4)
     mean, doubt = told.sums.sums / size, told.sums.deviation / size
-    usual = np.maximum(1 - there, known.means.doubt / groups.people) * float(told.size.sums[0])
+    usual = np.maximum(1 - there, known.means.present_sd / groups.people) * float(told.size.sums[0])
     question = known.columns.question
     first = np.unique(question, return_index=True)[1]
     excess, unknown = (each[question] for each in alike(told.missing, usual[first]))

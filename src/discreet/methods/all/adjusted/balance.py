@@ -264,9 +264,9 @@ def _where(covariates: Covariates, people: float, rho: float) -> tuple[Floats, F
     values = covariates.values[some][:, at]
     where = learn_where(values, columns, rho, people * len(values) / max(len(some), 1))
     # Ranges may be as wide as the bounds: what is wanted is the mean.
-    centre[at] = where.scaling.centre + (2 * where.mean - 1) * where.scaling.reach
-    scale[at] = np.maximum(2 * where.scaling.reach * where.scaling.spread, NARROWEST)
-    return centre, scale, where.left
+    centre[at] = where.scaling.centre + (2 * where.mean - 1) * where.scaling.half_width
+    scale[at] = np.maximum(2 * where.scaling.half_width * where.scaling.spread, NARROWEST)
+    return centre, scale, where.unspent
 
 
 def _moments(

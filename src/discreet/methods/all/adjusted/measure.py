@@ -40,12 +40,9 @@ if TYPE_CHECKING:
 
 _SQUARED = 2**8  # whole numbers to a square of 1/4: the most that one person counts
 _LACKS = 2**6  # whole numbers to one missing entry
-_WIDEST = 2**15 - 1  # steps: entries have 16 bits
 _COMMON = 1e300  # answers are always centred: what people count need not add up to 0
 _LEVER = 4.0  # the most that what is left of a number can be, in widths
-_COVARIATE = 2**6  # whole numbers to one deviation of a covariate
 _FEWEST = 8  # a tile is no higher than one of so many columns: sums of squares in it stay below 2**53
-_FARTHEST = 2.5  # deviations of what the covariates say of an entry that are kept of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +61,7 @@ class Learned:
     residual: Left
     norms: Norms
     balls: Balls
-    left: float
+    unspent: float
 
     @property
     def weight(self) -> float:
@@ -131,17 +128,17 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     values, group = people.values[some], people.group[some]
     part = len(values) / max(people.rows, 1)
     where = learn_where(values, columns, budget.where, people.size * part)
-    sought, left = np.isinf(where.doubt), where.left
+    wanted, unspent = np.isinf(where.present_sd), where.unspent
     scaling, wider = widened(values, where.scaling, columns, where.present, budget.ranges)
-    means = Means(0.5 + (where.mean - 0.5) / wider, where.present, where.doubt)
-    if sought.any():
+    means = Means(0.5 + (where.mean - 0.5) / wider, where.present, where.present_sd)
+    if wanted.any():
         learned = scaling.shares(values, columns)
-        means = means.or_else(learn_means(learned, people, sought, budget.centre), sought)
+        means = means.or_else(learn_means(learned, people, wanted, budget.centre), wanted)
     else:
-        left += budget.centre
-    means = Means(means.mean, means.present / max(part, 1e-9), means.doubt / max(part, 1e-9))
+        unspent += budget.centre
+    means = means.of_all(part)
     even, protected = np.full(len(people), 0.5), people.protect == "everything"
-    rho = budget.contrast + left
+    rho = budget.contrast + unspent
     rows = scaled_rows(people, means, scaling, columns, groups.people, even, rho, _COMMON)
     rows = replace(rows, centred=rows.answers)
     usual = usual_norms(rows, scaling)[1]
@@ -170,7 +167,7 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
         protected=protected,
     )
     constants = (groups, balance, columns, scaling, means, rows, residual)
-    known = Learned(*constants, norms, balls, left)
+    known = Learned(*constants, norms, balls, unspent)
     return _settled(people, known, last) if last else known
 
 
@@ -220,7 +217,7 @@ def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
     if people.partner is not None:
         lever = with_noise(sizes[2:], _LEVER * HALF, told, weight)
     return Measured(
-        with_noise(contrast, reach.contrast, budget.contrast + known.left, weight / FINE),
+        with_noise(contrast, reach.contrast, budget.contrast + known.unspent, weight / FINE),
         with_noise(sums, reach.sums, budget.sums, weight / FINE),
         with_noise(squares, reach.squares, budget.squares, square / FINE**2),
         with_noise(missing, reach.missing * norm, budget.missing, weight / _LACKS),
@@ -271,7 +268,7 @@ def reach_of(known: Learned, largest: float, *, protected: bool) -> Reach:
     """
     up = 1 + 2.0**-40
     radius, box = known.radius, known.residual.box
-    apart = min(box.shrunk, 2 * radius)
+    apart = min(box.shrunk_diameter, 2 * radius)
     most = HALF if protected else largest
     fourth = min(box.squares, box.entry * radius)
     return Reach(

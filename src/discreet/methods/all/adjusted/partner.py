@@ -156,6 +156,6 @@ def _place(partner: Floats, people: float, rho: float) -> tuple[float, float, fl
     some = learners(partner.size)
     values = partner[some][:, None]
     where = learn_where(values, columns, rho, people * len(values) / max(partner.size, 1))
-    reach = float(where.scaling.reach[0])
+    reach = float(where.scaling.half_width[0])
     middle = float(where.scaling.centre[0]) + (2 * float(where.mean[0]) - 1) * reach
-    return middle, max(2 * reach * float(where.scaling.spread[0]), _LEAST), where.left
+    return middle, max(2 * reach * float(where.scaling.spread[0]), _LEAST), where.unspent

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.methods.all.proved.sums import Sums
+    from discreet.methods.all.proved.sums import ProvedSums
 
     Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class Effects:
         )
 
 
-def effects(sums: Sums) -> Effects:
+def effects(sums: ProvedSums) -> Effects:
     """Return the differences among those present; groups may differ in spread, and in who is missing.
 
     With n people present, a share h of them in the second group, the contrast U - D S/n is n h (1-h) times

@@ -11,9 +11,9 @@ from discreet.methods.all.after import units
 from discreet.methods.all.budget import where_share
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.proved.allot import widths
-from discreet.methods.all.proved.rows import STEPS, Block, block, sensitivities_of
+from discreet.methods.all.proved.rows import STEPS, QuestionBlock, block, sensitivities_of
 from discreet.methods.all.proved.stages import Exact, tell_in_stages
-from discreet.methods.all.proved.sums import Sums
+from discreet.methods.all.proved.sums import ProvedSums
 from discreet.methods.all.record import Noisy
 from discreet.methods.all.rows import Columns
 from discreet.methods.all.sums import check_noise, with_noise
@@ -42,7 +42,7 @@ _TILE = 2**20  # entries worked on at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class Spending:
     """What each step may spend; a step that is not needed has 0.
 
     `groups`: who is in which group. `where`: where numbers lie. `means`: of every column. `contrast` of the
@@ -64,7 +64,7 @@ class Budget:
         return (*first, *self.contrast, self.sums, self.squares, self.uneven)
 
 
-def budget(people: People, rho: float) -> Budget:
+def budget(people: People, rho: float) -> Spending:
     """Divide the budget, by public numbers: each step gets what it needs, the contrasts all else."""
     n, count = max(people.size, 1), len(people.questions)
     free = sum(not asked.answers and asked.bounds is None for asked in people.questions)
@@ -82,7 +82,7 @@ def budget(people: People, rho: float) -> Budget:
     uneven = enough((free + bounded) / 16, 0.006, 0.005, 0.02)
     rest = (1 - (groups + where + means + sums + squares + uneven)) * (1 - 2.0**-40) * rho
     contrast = tuple(rest * part for part in (STAGES if count >= FEWEST else (1.0,)))
-    return Budget(
+    return Spending(
         groups * rho,
         where * rho,
         means * rho,
@@ -93,14 +93,14 @@ def budget(people: People, rho: float) -> Budget:
     )
 
 
-def check_budget(budget: Budget, columns: int) -> None:
+def check_budget(budget: Spending, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
     main = [part for part in (*budget.contrast, budget.sums, budget.squares, budget.means) if part]
     most = 2.0 * PARTS * STEPS * STEPS * np.sqrt(max(columns, 1)) / np.sqrt(2 * min(main))
     check_noise(1 / float(np.sqrt(2 * max(budget.spent()))), float(most))
 
 
-def measure(people: People, budget: Budget) -> Sums:
+def measure(people: People, budget: Spending) -> ProvedSums:
     """Learn the constants from everyone, then tell the sums.
 
     Constants look at a column through sums over all people alone: dealing its entries to other people leaves
@@ -146,7 +146,7 @@ def measure(people: People, budget: Budget) -> Sums:
         seen=seen,
         alternative=people.alternative,
     )
-    return Sums(
+    return ProvedSums(
         share,
         _sizes(groups),
         tuple(blocks),
@@ -165,7 +165,9 @@ def measure(people: People, budget: Budget) -> Sums:
     )
 
 
-def _expected(blocks: Sequence[Block], means: Means, scaling: Scaling, numbers: NDArray[np.intp]) -> Floats:
+def _expected(
+    blocks: Sequence[QuestionBlock], means: Means, scaling: Scaling, numbers: NDArray[np.intp]
+) -> Floats:
     """Return about what the sums of squared entries come to."""
     rate = np.clip(means.mean, 1e-3, 1 - 1e-3)
     variance = rate * (1 - rate)
@@ -181,7 +183,11 @@ def _sizes(groups: Groups) -> tuple[Noisy, Noisy]:
 
 
 def _totals(
-    people: People, scaling: Scaling, columns: Columns, blocks: Sequence[Block], numbers: NDArray[np.intp]
+    people: People,
+    scaling: Scaling,
+    columns: Columns,
+    blocks: Sequence[QuestionBlock],
+    numbers: NDArray[np.intp],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return exact sums over everyone in a group, then over the second: of rows, of squared numbers. Private.
 

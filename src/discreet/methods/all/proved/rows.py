@@ -27,7 +27,7 @@ _UP = 1 + 2.0**-40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class QuestionBlock:
     """One question: what its entries and its presence are in a row, in whole steps. Public.
 
     Attributes
@@ -75,11 +75,13 @@ class Block:
         return np.where(np.isnan(share), 0.0, np.trunc(self.size * share) - self.centre)
 
 
-def block(places: slice, mean: Floats, size: float, *, answers: bool) -> Block:
+def block(places: slice, mean: Floats, size: float, *, answers: bool) -> QuestionBlock:
     """Return the block of a question around these means, its entries `size` steps wide."""
     size = max(math.floor(size), 2.0)
     centre = np.trunc(np.clip(mean, 0.0, 1.0) * size)
-    return Block(places, answers, size, centre, max(math.floor(size * math.sqrt(presence(mean))), 1.0))
+    return QuestionBlock(
+        places, answers, size, centre, max(math.floor(size * math.sqrt(presence(mean))), 1.0)
+    )
 
 
 def presence(mean: Floats) -> float:
@@ -102,7 +104,7 @@ def _longest(mean: Floats) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivities:
+class BlockSensitivities:
     """How far one person moves each kind of sum, in steps."""
 
     contrast: float
@@ -112,8 +114,8 @@ class Sensitivities:
 
 
 def sensitivities_of(
-    blocks: Sequence[Block], share: float, *, protected: bool, seen: int = 1
-) -> Sensitivities:
+    blocks: Sequence[QuestionBlock], share: float, *, protected: bool, seen: int = 1
+) -> BlockSensitivities:
     """Return the sensitivities of sum (y - f) row, of sum row, of sum v^2 and of sum (y - f) v^2 of numbers.
 
     A neighbour with the same label moves the first by max(f, 1 - f) times the distance of two rows, one with
@@ -133,4 +135,4 @@ def sensitivities_of(
     moved, fourth = larger * math.sqrt(apart), math.sqrt(seen * fourth)
     contrast = max(moved, math.sqrt(length)) if protected else moved
     uneven = max(larger, 1 / math.sqrt(seen)) if protected else larger
-    return Sensitivities(contrast * _UP, math.sqrt(apart) * _UP, fourth * _UP, uneven * fourth * _UP)
+    return BlockSensitivities(contrast * _UP, math.sqrt(apart) * _UP, fourth * _UP, uneven * fourth * _UP)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
-    from discreet.methods.all.proved.rows import Block
+    from discreet.methods.all.proved.rows import QuestionBlock
 
     Floats = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Exact:
 
 def tell_in_stages(
     exact: Exact,
-    blocks: Sequence[Block],
+    blocks: Sequence[QuestionBlock],
     variance: Floats,
     budget: Sequence[float],
     least: Sequence[float],

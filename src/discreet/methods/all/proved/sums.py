@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
-    from discreet.methods.all.proved.rows import Block
+    from discreet.methods.all.proved.rows import QuestionBlock
 
     Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class ProvedSums:
     """The sums over rows that were told, and the constants that rows were made with. Public.
 
     Attributes
@@ -49,7 +49,7 @@ class Sums:
 
     share: float
     groups: tuple[Noisy, Noisy]
-    blocks: tuple[Block, ...]
+    blocks: tuple[QuestionBlock, ...]
     contrast: Noisy
     total: Noisy
     numbers: NDArray[np.intp]
