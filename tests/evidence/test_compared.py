@@ -18,7 +18,7 @@ from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.core import tails
 from discreet.evidence.core.cap import Cap, answers_tail, caps, ranks_tail
-from discreet.evidence.core.compared import compared
+from discreet.evidence.core.compared import compared, pairs_of
 from discreet.evidence.core.people import People, Question
 
 NAN = np.nan
@@ -346,3 +346,13 @@ def test_group_and_levels_may_be_given_by_position():
     assert Compare("arm", ("a", "b")) == Compare(group="arm", levels=("a", "b"))
     with pytest.raises(TypeError, match="positional"):
         Compare("arm", ("a", "b"), "greater")
+
+
+def test_pairs_that_are_counted_already_give_the_same_scores():
+    """The look counts them once, also for the selection after it, whatever sizes each of them learned."""
+    rng = np.random.default_rng(1)
+    table = people(np.round(rng.standard_normal((60, 4)), 1), rng.integers(0, 2, 60))
+    counted = pairs_of(table)
+    for sizes in ((30.0, 30.0), (20.0, 40.0)):
+        again = compared(table, sizes=sizes, pairs=counted)
+        assert np.array_equal(again.score, compared(table, sizes=sizes).score)

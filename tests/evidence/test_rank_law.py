@@ -6,6 +6,8 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import norm
 
@@ -198,3 +200,18 @@ def test_a_bound_that_rises_again_is_taken_from_further_in():
     inside = np.minimum.accumulate(rank_law.untied_tail(1000, 2000, knots))
     place = np.searchsorted(knots, t, side="right") - 1
     assert (tail <= inside[np.clip(place, 0, None)] * (1 + 1e-12)).all()
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, np.inf, np.nan]), st.booleans()),
+        max_size=12,
+    )
+)
+def test_rank_excess_counts_pairs(members):
+    """It is half of: pairs in which the second group is larger, less those in which it is smaller."""
+    column = np.array([value for value, _ in members])
+    second = np.array([inside for _, inside in members], dtype=bool)
+    first = column[~second]
+    pairs = sum(np.count_nonzero(first < value) - np.count_nonzero(first > value) for value in column[second])
+    assert ranks.rank_excess(column, second) == pairs / 2

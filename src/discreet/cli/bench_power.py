@@ -84,11 +84,19 @@ def bench_auto(
     only: str = typer.Option("", help='"scores" or "tables"; both when absent.'),
     settings: int = typer.Option(0, min=0, help="Instead: so many random settings of both."),
     seed: int = typer.Option(1, min=0, help="Of the random settings."),
+    choice: bool = typer.Option(False, help="Instead: how long it takes to choose."),
 ) -> None:
     """Print power of the method that is chosen beside each single one, on scores and on tables."""
     from discreet.lab.bench import auto
     from discreet.progress import progress
 
+    if choice:
+        from discreet.lab.bench import choice as timed
+
+        with progress("sizes", len(timed.SCORES) + len(timed.TABLES)) as tick:
+            taken = timed.run(tick)
+        typer.echo(timed.in_words(taken))
+        return
     drawn = auto.at_random(settings, seed)
     scores: list[auto.Scored | auto.Drawn] = []
     if only != "tables":

@@ -43,12 +43,13 @@ def run(
     config = config_of(home, port=port, address=address, workers=workers, database=database)
     from discreet.server.operate.serve import run as start
 
+    note = ""
     if (usual := config_of(home).site) != config.site:
-        say(
+        note = (
             f"Links of other commands begin with {usual}. To have them begin with {config.site}, write "
             f'public_url = "{config.site}" into {config.home / "server.toml"}.'
         )
-    start(config, say)
+    start(config, say, note=note)
 
 
 @serve.command()

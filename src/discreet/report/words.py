@@ -35,7 +35,8 @@ def in_words(release: Release) -> str:
     listed = names + (f", and {count - 10:,} more" if count > 10 else "")
     head = f"{headline(release)} by {printable(release.method)}"
     first = [f"{head}, {order(release)}: {listed}"] if count else [f"{head}.", *needed(release)]
-    asked = "; ".join(filter(None, [question(release), *circumstances(release)]))
+    shared = f"not protected: {release.privacy.public}" if release.privacy.public else ""
+    asked = "; ".join(filter(None, [question(release), shared, *circumstances(release)]))
     estimates = [] if release.told is None else [estimates_are(release)]
     paragraphs = [*first, *([f"Asked: {asked}."] if asked else []), *estimates, str(release.fdr)]
     paragraphs += [*in_short(release.privacy), cost(release)]

@@ -56,7 +56,8 @@ def top_k(
         with delta > 0, like sqrt(k).
     method : {"auto", "joint", "gumbel", "peel", "oneshot"}
         "joint": one choice among all sets of k, permute-and-flip with the smallest noise there is; pure,
-        without order, k at most 1024 unless it is m.
+        without order, k at most 1024 unless it is m. All or nothing: where some of k signals are weak, it
+        may find none, and "gumbel" the others.
         "gumbel": exponential-mechanism peeling in one pass; the least noise where delta > 0 and k > 1, and
         the order is released too.
         "auto": "joint" where k = 1, or delta = 0 and k is at most 24; else "gumbel".

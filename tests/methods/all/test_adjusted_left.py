@@ -8,6 +8,8 @@ import pytest
 from discreet.methods.all.adjusted import left
 from discreet.methods.all.adjusted.balance import LEFT, Balance
 from discreet.methods.all.record import Noisy
+from discreet.methods.all.rows import FINE, LARGEST
+from discreet.methods.all.sums import row_lengths
 
 VARIANCES = (1.0, 0.7, 0.3, 0.12)
 
@@ -113,3 +115,32 @@ def test_a_column_that_follows_what_no_other_does_keeps_it():
     told[:, 9] = 2.0
     unlike = left.drawn(told, np.ones(300))[1]
     assert unlike[9] > 5 * np.median(unknown)
+
+
+def widest():
+    """Return what is left of two people's rows of eight columns, as far out as can be, and the ends."""
+    rules = np.tile([0.0, 0.0, FINE, 0.0, -left._BEYOND, left._BEYOND, 0.0], (8, 1))
+    known = left.Left(rules, np.full(8, 15.0 * FINE), np.zeros((2, 8)), np.ones(8))
+    rows = known.whole(np.repeat([[1e300], [-np.inf]], 8, axis=1), np.zeros((2, 2)))
+    return rows, known
+
+
+def kernels_have_room():
+    """Check that ends are those that rows may have anywhere, and that lengths are those of the rows."""
+    rows, known = widest()
+    assert known.ends.max() <= LARGEST
+    assert np.array_equal(np.abs(rows), np.tile(known.ends, (2, 1)))
+    assert np.array_equal(row_lengths(rows), np.linalg.norm(rows.astype(float), axis=1))
+    assert known.box.radius >= row_lengths(rows).max()
+
+
+def test_entries_are_no_larger_than_kernels_have_room_for():
+    """Ranges of 15 deviations, and 2.5 more where slopes are not known, are cut to 16."""
+    kernels_have_room()
+
+
+def test_entries_of_16_bits_are_found(monkeypatch):
+    """The wrong twin: entries as large as their type allows."""
+    monkeypatch.setattr(left, "LARGEST", 2**15 - 1)
+    with pytest.raises(AssertionError):
+        kernels_have_room()

@@ -253,7 +253,7 @@ def test_a_person_counts_the_same_wherever_they_stand():
 def largest_tile(monkeypatch):
     """Return sums of squares over the first tile of one column as large as can be: in floats, and exact."""
     rows = 2**18
-    whole = np.full((rows, 1), left._WIDEST, dtype=np.int16)
+    whole = np.full((rows, 1), left.LARGEST, dtype=np.int16)
     count = np.full(rows, balance.HALF - 8.0)  # whose squares are odd in their steps
     known = SimpleNamespace(
         residual=SimpleNamespace(whole=lambda values, _: whole[: len(values)]),
@@ -273,7 +273,7 @@ def largest_tile(monkeypatch):
     _, each, _, table = next(measure._tiles(people, known))
     squared = (each * each) // (balance.HALF**2 // measure._SQUARED)
     in_floats = int((squared @ (table * table))[0])
-    return in_floats, len(table) * int(squared[0]) * left._WIDEST**2
+    return in_floats, len(table) * int(squared[0]) * left.LARGEST**2
 
 
 def test_squares_of_a_tile_are_exact(monkeypatch):

@@ -1,5 +1,7 @@
 """Ranges that noise made too narrow beside covariates, and what cutting entries does there."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -95,9 +97,77 @@ def test_ranges_are_widened_by_what_lies_beyond(times, monkeypatch):
 
 
 def test_nothing_is_told_where_there_are_no_numbers():
-    """Zeros and ones, and answers, have no range that could be too narrow."""
-    scaling, columns = narrow(1.0)
-    scaling.half_width[:2], scaling.centre[:2] = 0.5, 0.5
+    """Answers have no range that could be too narrow."""
+    none = np.zeros(0, dtype=np.intp)
+    columns = Columns(np.arange(4), none, none, np.zeros(0), np.zeros(0), np.arange(4))
+    scaling = narrow(1.0)[0]
     found, factor = ranges.widened(np.zeros((5, 4)), scaling, columns, np.full(4, 5.0), 1.0)
     assert found is scaling
     assert np.all(factor == 1)
+
+
+def seeming(monkeypatch, noise=50.0):
+    """Return what becomes of columns that seem zeros, or zeros and ones, and of which every second does not.
+
+    In order: zeros but for a fifth, normal numbers, zeros and ones, normal numbers.
+    """
+    monkeypatch.setattr(ranges, "with_noise", lambda total, *_: Noisy(total + noise, noise))
+    rng = np.random.default_rng(6)
+    normal = rng.normal(size=(4000, 4))
+    rare, ones = (rng.random((4000, 1)) < 0.2) * normal[:, :1], rng.integers(0, 2, (4000, 1))
+    values = np.hstack([rare, normal[:, 1:2], ones, normal[:, 3:]])
+    none = np.zeros(0, dtype=np.intp)
+    columns = Columns(none, none, np.arange(4), np.zeros(0), np.zeros(0), np.arange(4))
+    centre, reach = np.array([0.0, 0.0, 0.5, 0.5]), np.array([1e-9, 1e-9, 0.5, 0.5])
+    scaling = Scaling(centre, reach, np.full(4, 0.25))
+    assert np.all(scaling.signs(columns) | scaling.zero_to_one(columns))
+    found, _ = ranges.widened(values, scaling, columns, np.full(4, 4000.0), 1.0)
+    return found, columns
+
+
+def test_what_noise_made_seem_zeros_is_not_compared_by_its_signs(monkeypatch):
+    """Zeros stay zeros; of others next to nothing is left. What is not 0 and 1 has a range like others."""
+    found, columns = seeming(monkeypatch)
+    assert found.signs(columns).tolist() == [True, False, False, False]
+    assert found.zero_to_one(columns).tolist() == [False, False, True, False]
+    assert found.half_width[1] > 1e100
+    assert 0.8 < found.half_width[3] < 3
+    assert np.all(np.isfinite(found.half_width))
+
+
+def test_zeros_that_may_be_none_are_not_compared_either(monkeypatch):
+    """Where noise leaves open whether most are zeros."""
+    found, columns = seeming(monkeypatch, noise=1000.0)
+    assert not found.signs(columns).any()
+
+
+def test_signs_of_whatever_seems_zeros_are_found(monkeypatch):
+    """The wrong twin: a column is what it seems to be."""
+    monkeypatch.setattr(ranges, "_ZEROS", -1.0)
+    with pytest.raises(AssertionError):
+        test_what_noise_made_seem_zeros_is_not_compared_by_its_signs(monkeypatch)
+
+
+def p_of_seeming_zeros(monkeypatch):
+    """Return p-values of columns on a line with covariates, which seem zeros; the partner is not on one."""
+    real = measure.learn_where
+
+    def seems(values, columns, *given):
+        where = real(values, columns, *given)
+        zeros, tiny = np.zeros(len(where.mean)), np.full(len(where.mean), 1e-9)
+        scaling = Scaling(zeros, tiny, where.scaling.spread)
+        return replace(where, scaling=scaling, present_sd=zeros + np.inf)
+
+    monkeypatch.setattr(measure, "learn_where", seems)
+    return p_values(nearly_explained(20_000, 3), QUESTIONS["bent"])
+
+
+def test_nothing_is_found_in_what_seems_zeros(monkeypatch):
+    """Signs of a line are none: they go with whatever else is not."""
+    assert np.all(p_of_seeming_zeros(monkeypatch) > 1e-8)
+
+
+def test_signs_beside_covariates_find_what_is_not_there(monkeypatch):
+    """The wrong twin of the release: columns are what they seem to be."""
+    monkeypatch.setattr(ranges, "_ZEROS", -1.0)
+    assert np.all(p_of_seeming_zeros(monkeypatch) < 1e-12)

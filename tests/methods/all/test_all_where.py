@@ -180,6 +180,26 @@ def test_columns_without_twos_are_zeros_and_ones_all_the_same(rng):
     assert called_zeros_and_ones(rng, 0.0) > 0.6
 
 
+def lost_beside_zeros(rng):
+    """Return the share of columns, half zeros, of which nothing else is looked at."""
+    people, deviation, place = 10_000, 400.0, SIZES + 2 - SMALLEST
+    told = np.zeros((2 * SIZES + 1, 2_000))
+    told[[SIZES, place, place + 1]] = [[0.49 * people], [0.42 * people], [0.09 * people]]
+    centre, half = sizes.crowded(told + deviation * rng.standard_normal(told.shape), deviation)
+    return float(np.mean(centre + half < 1))
+
+
+def test_zeros_do_not_hide_the_other_half(rng, monkeypatch):
+    """Of many intervals around nothing but zeros noise makes one look full. Twin: it counts everywhere."""
+    assert lost_beside_zeros(rng) < 0.05
+
+    def counted(beside, zero, deviation):
+        return [each + zero - sizes.SURELY * np.sqrt(bins + 1) * deviation for each, bins in beside]
+
+    monkeypatch.setattr(sizes, "_with_zero", counted)
+    assert lost_beside_zeros(rng) > 0.14
+
+
 def spent_on_bounds(bounded, free, rho, monkeypatch):
     """Return the share spent on numbers far inside of their bounds, beside some without bounds."""
     told = []

@@ -159,7 +159,9 @@ def _by_name(
         if name not in known:
             raise no_column("columns: the table", name, known)
         if name in reserved:
-            raise InputError(f"columns: {name!r} is the group, stratum, partner or person column, not tested")
+            raise InputError(
+                f"columns: {name!r} is the group, stratum, partner, covariate or person column, not tested"
+            )
         column = known[name]
         if levels is None and not is_testable(column):
             raise InputError(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.evidence.core.scores import ScoreMap
 
-_ENTRIES = 2**24  # looked at together
+_ENTRIES = 2**20  # looked at together: they stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +57,7 @@ def compared(
     sizes: tuple[float, float] | None = None,
     ceiling: float | None = None,
     directed: bool = False,
+    pairs: Sequence[Pairs] | None = None,
 ) -> Evidence:
     """Return the evidence of differences between the two groups, from the people present in each column.
 
@@ -77,6 +78,8 @@ def compared(
     directed : bool
         Whether `signed` holds the scores with their signs, above 0 where the second group is larger or says
         yes more often.
+    pairs : sequence of Pairs, optional
+        What `pairs_of` these people returned, if that is known.
 
     Returns
     -------
@@ -89,9 +92,7 @@ def compared(
         )
     protected = people.protect == "everything"
     first, second = _sizes(people, sizes, protected=protected)
-    answers = np.zeros(people.columns, dtype=np.bool_)
-    for question in people.questions:
-        answers[question.places] = question.answers
+    answers = _about_answers(people)
     clip, rates = ceiling_for(ceiling, first + second), bool(answers.all())
     kinds: list[_Kind] = []
     for cap, chosen, about_answers in zip(
@@ -105,17 +106,16 @@ def compared(
     scores: list[NDArray[np.float64]] = []
     signs: list[NDArray[np.float64]] = []
     effects: list[Effect] = []
-    for part in people.parts():
-        pairs = count_pairs(part, answers)
-        score = np.zeros(part.columns)
+    for each in pairs_of(people) if pairs is None else pairs:
+        score = np.zeros(people.columns)
         for kind in kinds:
-            raw = _statistic(kind.cap, pairs, about_answers=kind.answers)
+            raw = _statistic(kind.cap, each, about_answers=kind.answers)
             score[kind.chosen] = kind.steps(toward(raw[kind.chosen], people.alternative))
         scores.append(score)
-        signs.append(np.sign(pairs.excess))
+        signs.append(np.sign(each.excess))
         name = "difference of rates" if rates else "P(larger) - P(smaller)"
         moves = 1 + protected + (not rates)
-        counts = (pairs.first, pairs.second, 2 * pairs.excess)
+        counts = (each.first, each.second, 2 * each.excess)
         effects.append(difference_effect(name, *counts, min(first, second), moves=moves))
     sensitivity = max(kind.move for kind in kinds)
     if directed:
@@ -168,6 +168,19 @@ def _norm(kinds: Sequence[_Kind], touched: int) -> float:
     return math.sqrt(max(replaced, moved if touched == 2 else 0.0)) * (1 + 2.0**-40)
 
 
+def pairs_of(people: People) -> tuple[Pairs, ...]:
+    """Return how the groups compare in every column, subgroup by subgroup. Private."""
+    answers = _about_answers(people)
+    return tuple(count_pairs(part, answers) for part in people.parts())
+
+
+def _about_answers(people: People) -> NDArray[np.bool_]:
+    answers = np.zeros(people.columns, dtype=np.bool_)
+    for question in people.questions:
+        answers[question.places] = question.answers
+    return answers
+
+
 def count_pairs(people: People, answers: NDArray[np.bool_]) -> Pairs:
     """Return how the groups compare in every column, among the people present there."""
     m = people.columns
@@ -178,17 +191,18 @@ def count_pairs(people: People, answers: NDArray[np.bool_]) -> Pairs:
     for start in range(0, m, many):
         places = slice(start, min(start + many, m))
         block = people.values[:, places]
-        first[places], second[places] = member @ ~np.isnan(block)
+        first[places], second[places] = member @ (~np.isnan(block)).astype(np.float64)
         about = np.flatnonzero(answers[places])
         # Whatever the entries are, they count as no or yes: the certificate is about nothing else.
-        said = member @ (block[:, about] >= 0.5)
+        said = member @ (block[:, about] >= 0.5).astype(np.float64)
         yes[start + about] = said.sum(axis=0)
         excess[start + about] = (first[start + about] * said[1] - second[start + about] * said[0]) / 2
+    second_group = people.group[inside] == 1
     for question in people.questions:
         for place in range(m)[question.places] if not question.answers else ():
             column = people.values[inside, place]
             bounded = column if question.bounds is None else np.clip(column, *question.bounds)
-            excess[place] = rank_excess(bounded, people.group[inside] == 1)
+            excess[place] = rank_excess(bounded, second_group)
     return Pairs(first, second, yes, excess)
 
 

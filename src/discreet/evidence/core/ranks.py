@@ -31,9 +31,18 @@ def middle_ranks(column: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def rank_excess(column: NDArray[np.floating], second: NDArray[np.bool_]) -> float:
     """Return U - n1 n2 / 2 of the people present: the sum of the second group's centred ranks."""
-    ranks = middle_ranks(column)
-    present = np.count_nonzero(~np.isnan(ranks))
-    return float(np.nansum(ranks[second] - (present + 1) / 2))
+    present = ~np.isnan(column)
+    column, second = column[present], second[present]
+    if not column.size:
+        return 0.0
+    order = np.argsort(column)
+    ordered, inside = column[order], second[order]
+    # Those tied up to here share the mean of their first and last rank.
+    last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), ordered.size - 1)
+    upto = np.cumsum(inside)[last]
+    twice = np.append(1, last[:-1] + 2) + last + 1
+    total = float(np.dot(np.diff(upto, prepend=0), twice)) / 2
+    return total - float(upto[-1]) * (ordered.size + 1) / 2
 
 
 def rank_evidence(

@@ -45,6 +45,7 @@ _BIAS = 0.2**2
 _CLEAR = 2.5  # deviations of its noise, from which on a difference is clear
 _UP = 1 + 2.0**-40
 _OVER = 0.2  # a ball is this much larger, squared, than rows without their largest entry, at most
+_FEW = 3  # columns of numbers: a ball is a second range for these, and weighs none by the others
 _LEAST = 0.94  # answers keep this weight: what clipping does to their means must be small
 
 
@@ -343,7 +344,14 @@ def clear_difference(
 
 
 def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:
-    """Return the balls to choose from: none, and radii around the usual norm, from so many entries on."""
+    """Return the balls to choose from: none, and radii around the usual norm, from so many entries on.
+
+    Few columns of numbers are cut to their ranges alone. What a ball takes from them it takes as another
+    range would, narrower than the one that is named; how many numbers of each group are beyond is told of
+    ranges, and where one group spreads more, more of it would be cut than is allowed for.
+    """
+    if least and box.columns <= _FEW:
+        return [Ball(math.inf, box.entry)]
     usual = max(float(norms.share @ norms.norm), 1.0)
     radii = np.unique(np.maximum(usual * _RADII, least * box.entry))
     some = [float(radius) for radius in radii if radius < box.radius and box.columns]

@@ -105,12 +105,31 @@ def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
             near, far = sign * ends * 2.0**-width, sign * ends
             sure = run(side, width) - SURELY * math.sqrt(width) * deviation
             intervals.append((np.minimum(near, far), np.maximum(near, far), sure))
-        sure = run(side, _INNER) + zero - SURELY * math.sqrt(_INNER + 1) * deviation
-        intervals.append((np.minimum(sign * ends, 0.0), np.maximum(sign * ends, 0.0), sure))
-    both = run(positive, _INNER) + run(negative, _INNER) + zero
-    intervals.append((-ends, ends, both - SURELY * math.sqrt(2 * _INNER + 1) * deviation))
+    beside = [(run(side, _INNER), _INNER) for side in (positive, negative)]
+    beside.append((beside[0][0] + beside[1][0], 2 * _INNER))
+    ranges = ((0.0 * ends, ends), (-ends, 0.0 * ends), (-ends, ends))
+    intervals += [
+        (near, far, sure)
+        for (near, far), sure in zip(ranges, _with_zero(beside, zero, deviation), strict=True)
+    ]
     low, high, score = (np.concatenate(part) for part in zip(*intervals, strict=True))
     return low, high, score
+
+
+def _with_zero(beside: list[tuple[Floats, int]], zero: Floats, deviation: float) -> list[Floats]:
+    """Return how many people are surely in intervals of zero and so many bins beside it, of several kinds.
+
+    Where people clearly are in some of these bins, noise in the others does not count: there are many such
+    intervals around nothing but zeros, and in one of them it is always large.
+    """
+    clear = [people > _CLEARLY * math.sqrt(bins) * deviation for people, bins in beside]
+    some = np.any([each.any(axis=0) for each in clear], axis=0)
+    return [
+        np.where(some & ~seen, np.minimum(people, 0.0), people)
+        + zero
+        - SURELY * math.sqrt(bins + 1) * deviation
+        for (people, bins), seen in zip(beside, clear, strict=True)
+    ]
 
 
 def crowding(noisy: Noisy) -> float:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence.core.compared import compared
+from discreet.evidence.core.compared import compared, pairs_of
 from discreet.evidence.core.people import People
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.method import APPROXIMATE
@@ -24,6 +24,7 @@ from discreet.methods.all.sums import check_noise, learners, some_rows, with_noi
 from discreet.methods.auto.belief import Belief, Public, counts, measured_of, states_of
 from discreet.methods.aware.count import MOST_STEPS, STEPS, in_steps, step_of
 from discreet.methods.first_look import epsilon_of
+from discreet.methods.focus.method import ready_focus
 from discreet.methods.method import Ready
 from discreet.methods.registry import METHODS
 from discreet.methods.scores import independent_nulls
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.evidence.core.compared import Pairs
     from discreet.evidence.core.evidence import Evidence
     from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
     Told = tuple[tuple[int, float], ...]
+    Counted = Callable[[], tuple[Pairs, ...]]
 
 SHARE = 0.05
 """Of the budget, for the look."""
@@ -113,7 +116,9 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     spent = (gaussian_budget(each.epsilon, asked.delta) for each in (later, more))
     events = gaussian_events((first, max(next(spent), next(spent) - (1 - TIES) * first)))
     _check(data, first)
-    follows = {count: _follows(data, later, count) for count in measured_of(m).tolist()}
+    # How groups compare is counted once: for the look, and for the selection that may follow.
+    pairs = cache(partial(pairs_of, data)) if isinstance(data, People) else None
+    follows = {count: _follows(data, later, count, pairs) for count in measured_of(m).tolist()}
     blunt = METHODS["all"].ready(more, data), _BLUNTLY
     fdr = _promise(data, asked)
 
@@ -123,7 +128,7 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
             (_few_ties(data, TIES * first), (1 - TIES) * first) if isinstance(data, People) else (True, first)
         )
         if few_ties:
-            evidence, rho = _scores(data, rho)
+            evidence, rho = _scores(data, rho, pairs)
             public = _public(data, evidence, later)
             if isinstance(data, People):
                 seen, signals, count = _searched(data, evidence, public, rho)
@@ -146,14 +151,19 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-def _follows(data: People | Evidence, later: Parameters, count: int) -> tuple[Ready, str]:
+def _follows(
+    data: People | Evidence, later: Parameters, count: int, pairs: Counted | None
+) -> tuple[Ready, str]:
     """Return what follows if so many are to be measured, ready, and what it does."""
     if count == len(data):
         few = _dense(data) if isinstance(data, People) else _MANY
         asked = replace(later, method="all", expect=float(max(1, count // few)))
         return METHODS["all"].ready(asked, data), '"all" measures every hypothesis'
     asked = replace(later, method="focus", k=count, expect=float(max(1, round(count / _SPARE))))
-    return METHODS["focus"].ready(asked, data), f'"focus" measures {count:,} afresh'
+    words = f'"focus" measures {count:,} afresh'
+    if isinstance(data, People):
+        return ready_focus(data, asked, pairs), words
+    return METHODS["focus"].ready(asked, data), words
 
 
 def _public(data: People | Evidence, evidence: Evidence, later: Parameters) -> Public:
@@ -289,7 +299,7 @@ def _check(data: People | Evidence, rho: float) -> None:
         )
 
 
-def _scores(data: People | Evidence, rho: float) -> tuple[Evidence, float]:
+def _scores(data: People | Evidence, rho: float, pairs: Counted | None) -> tuple[Evidence, float]:
     """Return the scores to look at, and what is left of `rho` for that once group sizes are known."""
     if not isinstance(data, People):
         return data, rho
@@ -297,7 +307,8 @@ def _scores(data: People | Evidence, rho: float) -> tuple[Evidence, float]:
     groups = [learn_groups(part.group, sizes) for part in data.parts()]
     usual = np.median([(group.first, group.second) for group in groups], axis=0)
     with np.errstate(all="ignore"):  # a warning would speak of the data
-        return compared(data, sizes=(float(usual[0]), float(usual[1]))), rho - sizes
+        counted = None if pairs is None else pairs()
+        return compared(data, sizes=(float(usual[0]), float(usual[1])), pairs=counted), rho - sizes
 
 
 def _promise(data: People | Evidence, asked: Parameters) -> FdrPromise:

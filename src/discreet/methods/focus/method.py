@@ -25,9 +25,12 @@ from discreet.report.parts import FdrPromise, strongest_first
 from discreet.selection.contest.contest import largest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from discreet.evidence.core.certificate import Certificate
+    from discreet.evidence.core.compared import Pairs
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
     from discreet.methods.all.budget import Budget
@@ -35,8 +38,12 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 
-def ready_focus(people: People, asked: Parameters) -> Ready:
+def ready_focus(
+    people: People, asked: Parameters, pairs: Callable[[], tuple[Pairs, ...]] | None = None
+) -> Ready:
     """Settle the shares of the budget; the draw selects, learns, measures and decides.
+
+    `pairs` returns what `pairs_of` these people does, where that is counted for something else as well.
 
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
@@ -56,7 +63,8 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         groups = [learn_groups(part.group, sizes) for part in people.parts()]
         usual = np.median([(group.first, group.second) for group in groups], axis=0)
         with np.errstate(all="ignore"):
-            evidence = compared(people, sizes=(float(usual[0]), float(usual[1])))
+            counted = None if pairs is None else pairs()
+            evidence = compared(people, sizes=(float(usual[0]), float(usual[1])), pairs=counted)
         chosen = np.sort(select_largest(evidence, count, select))
         mask = np.zeros(len(people), dtype=np.bool_)
         mask[chosen] = True

@@ -38,10 +38,10 @@ class Lines(logging.Formatter):
         return json.dumps(content)
 
 
-def run(config: Config, say: Callable[[str], Any], *, invited: bool = False) -> None:
+def run(config: Config, say: Callable[[str], Any], *, invited: bool = False, note: str = "") -> None:
     """Serve until Ctrl-C or SIGTERM: running jobs end, or are taken up again by the next start.
 
-    `invited` if the custodian has a link already: a new one would end it.
+    `invited` if the custodian has a link already: a new one would end it. A `note` is said last.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Lines())
@@ -53,6 +53,8 @@ def run(config: Config, say: Callable[[str], Any], *, invited: bool = False) -> 
     say(f"The server answers at {config.site}")
     if link is not None:
         say(f"The first custodian chooses a password here, once: {link}")
+    if note:
+        say(note)
     uvicorn.Server(listening(app, config)).run()
 
 

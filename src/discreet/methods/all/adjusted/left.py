@@ -17,7 +17,7 @@ from discreet.methods.all.adjusted.balance import by_person, squared_lengths
 from discreet.methods.all.adjusted.parts import LENGTH, OFF, ROUNDS
 from discreet.methods.all.clipping import Ball, Norms
 from discreet.methods.all.learn import learn_norms
-from discreet.methods.all.rows import FINE, Box
+from discreet.methods.all.rows import FINE, LARGEST, Box
 from discreet.methods.all.sums import by_column, row_lengths, tiles, with_noise
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_WIDEST = 2**15 - 1  # steps: entries have 16 bits
 _BEYOND = 2.0**40  # steps: further than this is as far as anything
 _COVARIATE = 2**6  # whole numbers to one deviation of a covariate
 _MOST_OFF = 2.0  # deviations of its noise are taken off a slope, at most
@@ -60,10 +59,10 @@ class Left:
         """The largest entries of each column, in steps; shape (m,).
 
         What is left is cut as entries would be without covariates, and where slopes are not known further
-        out, so that what follows the covariates is not bent by it.
+        out, so that what follows the covariates is not bent by it: no further than the kernels' sums allow.
         """
         more = _FARTHEST * FINE * np.sqrt(np.minimum(self.unknown, 1.0))
-        return np.minimum(np.ceil(self.base) + np.ceil(more), _WIDEST)
+        return np.minimum(np.ceil(self.base) + np.ceil(more), LARGEST)
 
     @property
     def box(self) -> Box:

@@ -40,12 +40,9 @@ if TYPE_CHECKING:
 
 _SQUARED = 2**8  # whole numbers to a square of 1/4: the most that one person counts
 _LACKS = 2**6  # whole numbers to one missing entry
-_WIDEST = 2**15 - 1  # steps: entries have 16 bits
 _COMMON = 1e300  # answers are always centred: what people count need not add up to 0
 _LEVER = 4.0  # the most that what is left of a number can be, in widths
-_COVARIATE = 2**6  # whole numbers to one deviation of a covariate
 _FEWEST = 8  # a tile is no higher than one of so many columns: sums of squares in it stay below 2**53
-_FARTHEST = 2.5  # deviations of what the covariates say of an entry that are kept of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

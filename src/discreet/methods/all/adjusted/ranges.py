@@ -2,6 +2,7 @@
 
 A comparison of groups as they are takes little harm from such a range. Beside covariates it bends what is
 linear in them, far more than slopes that are taken off afterwards can straighten (docs/proofs/balance.md).
+Columns that noise made seem zeros and ones, or zeros alone, have such a range as well.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _SURELY = 1.5  # deviations of the noise: so many fewer may be beyond than were 
 _NOTHING = 0.7  # from this share on nothing is known of where a column lies
 _FAR = 2.0**20  # times as wide: next to nothing is left of such a column
 _LARGEST = 1e307  # no range is wider: both its ends are numbers
+_ZEROS = 0.5  # of a column that is compared by its signs, surely
+_NOWHERE = 2.0**500  # the range of one that seemed zeros, and is not: next to nothing is left of it
 
 
 def widened(
@@ -35,21 +38,25 @@ def widened(
 ) -> tuple[Scaling, Floats]:
     """Return ranges that most numbers are inside of, and how many times as wide they are; shape (m,).
 
+    Numbers that seem zeros and ones are all inside of theirs if they are. Where nothing but zeros was seen,
+    signs are compared if most surely are zeros: of other columns nothing is known, not even their size.
     One person moves how many are beyond in k columns by sqrt(k) at most: in each by one.
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
     factor = np.ones(scaling.half_width.size)
-    still = scaling.zero_to_one(columns) | scaling.signs(columns)
-    at = columns.numbers[~still[columns.numbers]]
+    at = columns.numbers
     if not at.size:
         return scaling, factor
     counts = np.array([_beyond(values.T[place], scaling, place) for place in at], dtype=np.int64)
     told = with_noise(counts, math.sqrt(at.size), rho)
     there = np.maximum(present[at], 1.0)
-    surely = told.sums / there - _SURELY * told.deviation / there
+    share, noise = told.sums / there, _SURELY * told.deviation / there
+    surely, zeros = share - noise, scaling.signs(columns)[at]
     wide = ndtri(1 - FITS / 2) / ndtri(1 - np.clip(surely, FITS, _NOTHING) / 2)
-    factor[at] = np.where(surely >= _NOTHING, _FAR, wide)
+    wide = np.where(surely >= _NOTHING, _FAR, wide)
+    nowhere = _NOWHERE / np.maximum(scaling.half_width[at], 1 / _NOWHERE)
+    factor[at] = np.where(zeros, np.where(share + noise < 1 - _ZEROS, 1.0, nowhere), wide)
     return replace(scaling, half_width=np.minimum(scaling.half_width * factor, _LARGEST)), factor
 
 
