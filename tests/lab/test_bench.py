@@ -74,7 +74,7 @@ def test_import_cost_is_printed():
 
 def test_what_choosing_adds_is_said_beside_its_goal():
     """The longest choice is judged: what a release by default takes beyond the one it chose."""
-    rows = [choice.Taken("40 scores", 0.2, 0.1), choice.Taken("500 columns", 0.9, 0.5)]
+    rows = [choice.Taken("40 scores", 0.2, 0.1, 0.1), choice.Taken("500 columns", 0.9, 0.5, 0.4)]
     text = choice.in_words(rows)
     assert "target NOT MET: the choice takes less than 0.3 s: 0.400 s of 500 columns" in text
     assert "target met: the choice takes less than 0.3 s: 0.100 s" in choice.in_words(rows[:1])

@@ -18,7 +18,7 @@ from discreet.evidence.core.people import People, Question
 from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.scores import measured_scores, noisy_tail
 from discreet.methods.auto.belief import Belief, Public, _product, _selected, measured_of, states_of
-from discreet.methods.auto.look import QUESTIONS, SHARE, TIES, _between, _last, _longest_run, ready_looked
+from discreet.methods.auto.look import QUESTIONS, SHARE, TIES, _between, _last, _longest_runs, ready_looked
 from discreet.methods.auto.method import route
 from discreet.methods.aware.count import STEPS, in_steps
 from discreet.methods.first_look import epsilon_of
@@ -155,8 +155,15 @@ def test_columns_that_repeat_one_entry_are_all_told():
 
 def test_the_commonest_entry_is_counted():
     """Missing entries are none, and a column without any has nothing in common."""
-    for column, count in (([1.0, 2, 2, 5], 2), ([7.0] * 3, 3), ([], 0), ([0.0, 1], 1)):
-        assert _longest_run(np.array(column)) == count
+    for column, count in (
+        ([1.0, 2, 2, 5], 2),
+        ([7.0] * 3, 3),
+        ([], 0),
+        ([0.0, 1], 1),
+        ([3.0, np.nan], 1),
+        ([np.nan] * 2, 0),
+    ):
+        assert _longest_runs(np.array([column, column])).tolist() == [count, count]
 
 
 def test_no_single_answer_of_a_search_decides():

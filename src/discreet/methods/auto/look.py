@@ -56,6 +56,7 @@ QUESTIONS = 5
 """How many scores are told, one after another."""
 _DENSE = 10  # where one in so many columns stands out, or more, all are told
 _OF_ANSWERS = 4  # and of yes/no answers, whose rows are short, one in so many times that
+_TOGETHER = 2**20  # entries looked at together
 _SAMPLED = 4096  # people who show how common the commonest entry is
 _BLUNT = 0.78  # beyond this share of people with one entry the scores of a column are far below its z
 _RARER = 0.15  # those of declared answers stay sharp for so much more
@@ -272,17 +273,26 @@ def _few_ties(people: People, rho: float) -> bool:
     """
     values = np.sort(some_rows(people.values, learners(people.rows, _SAMPLED)), axis=0)
     size = len(values)
-    count = np.array([_longest_run(column[~np.isnan(column)]) for column in values.T])
+    parts = np.array_split(values.T, 1 + values.size // _TOGETHER)
+    count = np.concatenate([_longest_runs(part) for part in parts])
     for asked in people.questions:
         count[asked.places] -= round(_RARER * size) if asked.answers else 0
     tenth = np.sort(count)[-max(1, people.columns // 10)]
     return bool(with_noise(tenth, 1.0, rho).sums <= _BLUNT * size)
 
 
-def _longest_run(ordered: NDArray[np.floating[Any]]) -> int:
-    """Return how often the commonest of ascending numbers occurs."""
-    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], [True] * (ordered.size > 0)))
-    return int(np.max(np.diff(ends, prepend=-1), initial=0))
+def _longest_runs(ordered: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
+    """Return how often the commonest entry of each row occurs; entries ascend, missing ones are last."""
+    rows, size = ordered.shape
+    if not ordered.size:
+        return np.zeros(rows, dtype=np.int64)
+    begins = np.ones(ordered.shape, dtype=np.bool_)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    at = np.flatnonzero(begins)
+    longest = np.maximum.reduceat(
+        np.diff(at, append=ordered.size), np.searchsorted(at, np.arange(rows) * size)
+    )
+    return np.where(np.isnan(ordered[:, 0]), 0, longest)
 
 
 def _check(data: People | Evidence, rho: float) -> None:
