@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.evidence.core.people import Entries, Question
-    from discreet.evidence.core.scores import ScoreMap
     from discreet.typing import Adjacency
 
 _LEAST = 5  # people
@@ -135,7 +134,7 @@ class Pairs(Test):
             left, right = (second, first) if first.answers and not second.answers else (first, second)
             shape = _shape(left), _shape(right)
             if shape not in kinds:
-                kinds[shape] = _Kind.of(shape, entries.rows, clip)
+                kinds[shape] = _Kind.of_shape(shape, entries.rows, clip)
             used.append(kinds[shape])
             signed = used[-1].statistic(entries, left, right)
             t[place], share[place] = abs(signed), signed / used[-1].longest
@@ -149,24 +148,17 @@ class Pairs(Test):
 
     def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
         """Return the evidence of invented people, all columns of whom are numbers."""
-        known = _Kind.of((0, 0), people.n, ceiling_for(self.ceiling, people.n))
+        known = _Kind.of_shape((0, 0), people.n, ceiling_for(self.ceiling, people.n))
         t = np.maximum(z, 0.0)
         return _evidence(self, ("",) * z.size, t, t / known.longest, [known] * z.size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Kind:
+class _Kind(TableMap):
     """Pairs of columns with so many answers each, 0 for numbers: how they are scored. Public."""
 
-    shape: tuple[int, int]
-    full: tuple[float, float]
-    steps: ScoreMap
-    sensitivity: float
-    longest: float
-    moved: float
-
     @classmethod
-    def of(cls, shape: tuple[int, int], people: int, clip: float) -> _Kind:
+    def of_shape(cls, shape: tuple[int, int], people: int, clip: float) -> _Kind:
         """Return it for so many people."""
         first, second = shape
         full = answer_size(people, max(first, 1)), answer_size(people, max(second, 1))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import clipping, in_numpy, learn, method, rows, scores, sums, where
+from discreet.methods.all import after, clipping, in_numpy, learn, method, rows, scores, sums, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -221,7 +221,7 @@ def two_centres_without_a_ball(patch: Any) -> None:
     def faulty(contrast: Any, _: Any, size: Any, positive: Any) -> Any:
         return np.where(positive, 0.0, np.clip(contrast / np.maximum(size, 1e-9), -3.0, 3.0))
 
-    everywhere(patch, clipping.clear_difference, faulty)
+    everywhere(patch, after.clear_difference, faulty)
     everywhere(patch, clipping.two_centres_are_free, lambda *_: True)
 
 

@@ -156,7 +156,7 @@ def p_of_seeming_zeros(monkeypatch):
         where = real(values, columns, *given)
         zeros, tiny = np.zeros(len(where.mean)), np.full(len(where.mean), 1e-9)
         scaling = Scaling(zeros, tiny, where.scaling.spread)
-        return replace(where, scaling=scaling, doubt=zeros + np.inf)
+        return replace(where, scaling=scaling, present_sd=zeros + np.inf)
 
     monkeypatch.setattr(measure, "learn_where", seems)
     return p_values(nearly_explained(20_000, 3), QUESTIONS["bent"])

@@ -35,6 +35,7 @@ OF_ZEROS_AND_ONES = ": of rates, if all are 0 or 1"
 ZEROS_AND_ONES = "difference of rates, if all are 0 or 1"
 SIGNS = "difference of shares above 0, less those below"
 _LEAST = 1.0  # degrees of freedom
+_CLEAR = 2.5  # deviations of its noise, from which on a difference is clear
 _CUT = 0.15  # about by how much the shares of both groups' numbers that are cut differ
 # Of the mean difference of all columns between the groups, what rows' centres do not take off: of those that
 # are not clear, in deviations; and of those that are, a share, since numbers that are cut are lopsided there.
@@ -223,6 +224,24 @@ def _under_the_truth(
     second, first = (np.clip(rate + by * difference, 1e-4, 1 - 1e-4) for by in (1 - part, -part))
     ratio = ((1 - part) * second * (1 - second) + part * first * (1 - first)) / (rate * (1 - rate))
     return np.where(rows.answers, ratio, 1.0)
+
+
+def clear_difference(
+    contrast: NDArray[np.float64],
+    deviation: NDArray[np.float64] | float,
+    size: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return how far apart the groups are in each column, where that is clear from a contrast; 0 elsewhere.
+
+    A contrast is `size` times the difference, but for its noise. Differences are drawn toward 0 as far as
+    they are not known: columns are in deviations, of which groups are rarely more than one apart. A centre
+    that is off by much would take the whole length of its row, and clipping the rest.
+    """
+    z, size_in_noise = contrast / deviation, np.maximum(size, 1e-9) / deviation
+    clear = (np.abs(z) > _CLEAR) & ~positive
+    sure = (1 - 1 / np.maximum(z * z, 1.0)) / (1 + 1 / size_in_noise**2)
+    return np.where(clear, sure * z / size_in_noise, 0.0)
 
 
 def tested(z: Floats, degrees: Floats, alternative: Alternative) -> tuple[Floats, Floats]:

@@ -42,7 +42,6 @@ _RADII = np.concatenate(
 # Clear differences are taken out; for the others as much as this is allowed, squared
 # (docs/proofs/all-p-values.md).
 _BIAS = 0.2**2
-_CLEAR = 2.5  # deviations of its noise, from which on a difference is clear
 _UP = 1 + 2.0**-40
 _OVER = 0.2  # a ball is this much larger, squared, than rows without their largest entry, at most
 _FEW = 3  # columns of numbers: a ball is a second range for these, and weighs none by the others
@@ -323,24 +322,6 @@ def two_centres_are_free(box: Box, ball: Ball) -> bool:
     They may where clipping alone bounds them: a row is then no longer than the radius, whatever its centre.
     """
     return 2 * ball.radius <= box.shrunk_diameter and ball.radius <= box.radius
-
-
-def clear_difference(
-    contrast: NDArray[np.float64],
-    deviation: NDArray[np.float64] | float,
-    size: NDArray[np.float64],
-    positive: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """Return how far apart the groups are in each column, where that is clear from a contrast; 0 elsewhere.
-
-    A contrast is `size` times the difference, but for its noise. Differences are drawn toward 0 as far as
-    they are not known: columns are in deviations, of which groups are rarely more than one apart. A centre
-    that is off by much would take the whole length of its row, and clipping the rest.
-    """
-    z, size_in_noise = contrast / deviation, np.maximum(size, 1e-9) / deviation
-    clear = (np.abs(z) > _CLEAR) & ~positive
-    sure = (1 - 1 / np.maximum(z * z, 1.0)) / (1 + 1 / size_in_noise**2)
-    return np.where(clear, sure * z / size_in_noise, 0.0)
 
 
 def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
+from discreet.methods.all.after import clear_difference
 from discreet.methods.all.budget import missing_share
 from discreet.methods.all.clipping import (
     Balls,
     Norms,
     best_balls,
-    clear_difference,
     largest_labels,
     scaled_rows,
     sensitivities_of,

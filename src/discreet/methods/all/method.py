@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.step_up import adaptive_bh
-from discreet.methods.all.after import Tested, results, units
+from discreet.methods.all.after import Tested, clear_difference, results, units
 from discreet.methods.all.budget import may_need_ranks, planned, schedule, settled
-from discreet.methods.all.clipping import Ball, clear_difference, row_sensitivities, two_centres_are_free
+from discreet.methods.all.clipping import Ball, row_sensitivities, two_centres_are_free
 from discreet.methods.all.learn import learn, learn_groups, learn_start
 from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.all.ranks import by_ranks

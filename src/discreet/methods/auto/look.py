@@ -283,7 +283,7 @@ def _few_ties(people: People, rho: float) -> bool:
 
 def _longest_runs(ordered: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
     """Return how often the commonest entry of each row occurs; entries ascend, missing ones are last."""
-    rows, size = ordered.shape
+    rows, size = (int(each) for each in ordered.shape)
     if not ordered.size:
         return np.zeros(rows, dtype=np.int64)
     begins = np.ones(ordered.shape, dtype=np.bool_)
