@@ -5,7 +5,7 @@ import pytest
 
 from discreet.kernels import compiled
 from discreet.methods.all import in_numpy, sums
-from discreet.methods.all.sums import Look
+from discreet.methods.all.sums import Statistic
 
 pytestmark = pytest.mark.skipif(compiled is None, reason="no compiler built the kernels")
 ODD = (0.0, -0.0, 0.5, 1.0, -1.0, -1e308, 1e308, 5e-324, 2.0**-31, 2.0**80, np.inf, -np.inf, np.nan)
@@ -29,7 +29,7 @@ def everything(values, places, centre, window, group, norm):
     """Return all that is asked of columns."""
     whole = np.nan_to_num(np.clip(values, -16000, 16000)).astype(np.int16)
     return (
-        *(sums.look(what, values, places, centre, window) for what in Look),
+        *(sums.column_statistics(what, values, places, centre, window) for what in Statistic),
         sums.sum_lacking(values, places, group, norm),
         sums.row_lengths(whole),
     )
@@ -57,12 +57,12 @@ def test_looks_are_the_same_whole_numbers_as_in_numpy(level, kind, monkeypatch):
 def test_everybody_is_counted_once():
     """Histograms have everyone but missing entries and what is outside: a wrong bin would be seen."""
     x = np.array([[1.0], [0.0], [np.nan], [3.0], [2.0**-40], [np.inf]])
-    sizes = sums.look(Look.SIZES, np.vstack([x, -x]), np.array([0]), np.zeros(1), np.ones(1))[:, 0]
+    sizes = sums.column_statistics(Statistic.SIZES, np.vstack([x, -x]), np.array([0]), np.zeros(1), np.ones(1))[:, 0]
     assert sizes.sum() == 10
     zero = in_numpy.SIZES
     assert [sizes[zero], sizes[zero + 1], sizes[zero + 32], sizes[zero + 33], sizes[-1]] == [2, 1, 1, 1, 1]
     assert np.array_equal(sizes, sizes[::-1])
-    parts = sums.look(Look.PLACES, x, np.array([0]), np.array([2.0]), np.array([2.0]))[:, 0]
+    parts = sums.column_statistics(Statistic.PLACES, x, np.array([0]), np.array([2.0]), np.array([2.0]))[:, 0]
     assert parts.sum() == 4
     assert [parts[0], parts[4], parts[12]] == [2, 1, 1]
 

@@ -283,15 +283,14 @@ def _few_ties(people: People, rho: float) -> bool:
 
 def _longest_runs(ordered: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
     """Return how often the commonest entry of each row occurs; entries ascend, missing ones are last."""
-    rows, size = (int(each) for each in ordered.shape)
+    rows, size = len(ordered), int(ordered.shape[1])
     if not ordered.size:
         return np.zeros(rows, dtype=np.int64)
     begins = np.ones(ordered.shape, dtype=np.bool_)
     begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    at = np.flatnonzero(begins)
-    longest = np.maximum.reduceat(
-        np.diff(at, append=ordered.size), np.searchsorted(at, np.arange(rows) * size)
-    )
+    at: NDArray[np.intp] = np.flatnonzero(begins)
+    first: Any = np.searchsorted(at, np.arange(rows) * size)
+    longest: NDArray[np.int64] = np.maximum.reduceat(np.diff(at, append=ordered.size), first)
     return np.where(np.isnan(ordered[:, 0]), 0, longest)
 
 
