@@ -57,7 +57,9 @@ def test_looks_are_the_same_whole_numbers_as_in_numpy(level, kind, monkeypatch):
 def test_everybody_is_counted_once():
     """Histograms have everyone but missing entries and what is outside: a wrong bin would be seen."""
     x = np.array([[1.0], [0.0], [np.nan], [3.0], [2.0**-40], [np.inf]])
-    sizes = sums.column_statistics(Statistic.SIZES, np.vstack([x, -x]), np.array([0]), np.zeros(1), np.ones(1))[:, 0]
+    sizes = sums.column_statistics(
+        Statistic.SIZES, np.vstack([x, -x]), np.array([0]), np.zeros(1), np.ones(1)
+    )[:, 0]
     assert sizes.sum() == 10
     zero = in_numpy.SIZES
     assert [sizes[zero], sizes[zero + 1], sizes[zero + 32], sizes[zero + 33], sizes[-1]] == [2, 1, 1, 1, 1]
