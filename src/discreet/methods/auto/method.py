@@ -197,6 +197,8 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         return asked, "a first look decides"
     if open_to_both and isinstance(data, People) and setting.noise <= _LOUD:
         name, why = "all", '"all" measures every hypothesis: noise adds little to what chance does'
+    elif open_to_both and isinstance(data, People) and setting.m < few:
+        name, why = "all", f'"all" finds as many as there are of fewer than {few} columns: half may be real'
     else:
         name, why = choose(setting, tuple(among))
     chosen = among[name]
