@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from discreet.lab.bench import lifelike
     from discreet.typing import Shape
 
-_FEW, _MORE = 20, 2  # where fewer columns differ, power varies more: so many times as often
+_MORE = {10: 6, 20: 2}  # where fewer columns differ, power varies more: so many times as often
 _LARGE, _LESS = 4_000_000, 2  # tables of more entries have many columns that differ, and take their time
 _WITHIN = 0.10  # of the power that is predicted
 
@@ -216,7 +216,7 @@ def run(
             tick(1)
             continue
         entries = setting.n * setting.m
-        each = releases * (_MORE if setting.signals < _FEW else 1)
+        each = releases * next((more for few, more in _MORE.items() if setting.signals < few), 1)
         each = max(2, each // _LESS) if entries > _LARGE else each
         planned = plan(
             setting.n,
@@ -254,9 +254,10 @@ def in_words(results: Sequence[Result], releases: int) -> str:
         ]
         for each in results
     ]
+    often = ", ".join(f"{more} times as many of both where fewer than {few}" for few, more in _MORE.items())
     head = (
         f"Power predicted by the planner from {releases} invented studies, and of {releases} releases "
-        f"(standard error);\n{_MORE} times as many of both where fewer than {_FEW} columns differ, "
+        f"(standard error);\n{often} columns differ, "
         f"1/{_LESS} of them for tables of more than {_LARGE:,} entries."
     )
     within = [abs(each.off) <= _WITHIN for each in results]
