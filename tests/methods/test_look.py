@@ -15,8 +15,10 @@ from discreet.classical.step_up import adaptive_bh, step_up_positions
 from discreet.errors import InputError
 from discreet.evidence.core.certificate import Null
 from discreet.evidence.core.people import People, Question
+from discreet.gather import gathered
 from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.scores import measured_scores, noisy_tail
+from discreet.methods.auto import method
 from discreet.methods.auto.belief import Belief, Public, _product, _selected, measured_of, states_of
 from discreet.methods.auto.look import QUESTIONS, SHARE, TIES, _between, _last, _longest_runs, ready_looked
 from discreet.methods.auto.method import route
@@ -114,6 +116,25 @@ def test_few_columns_are_told_without_a_look():
     made = discreet.discover(people(answers=False, columns=149), test, **ASKED)
     assert "look" not in made.parameters
     assert len(made.told) == 149
+
+
+def noisy_table(columns):
+    """Return the people of a table of so many columns, in which there is much noise."""
+    test = discreet.Compare(group="group", levels=(0, 1), protect="columns")
+    return gathered(people(answers=False, columns=columns), test, person=None, columns=None)
+
+
+def test_smaller_tables_are_measured_whole_and_others_looked_at():
+    """At 150 columns a look begins; below it nothing is selected, however much noise there is."""
+    methods = [route(Parameters(**ASKED), noisy_table(columns))[0].method for columns in (149, 150)]
+    assert methods == ["all", "auto"]
+
+
+def test_a_choice_by_invented_studies_would_select():
+    """The wrong twin: in studies of which few columns are real selecting wins, if scores move little."""
+    setting = method.setting_of(Parameters(**ASKED), noisy_table(149))
+    easy = dataclasses.replace(setting, pull=setting.pull / 10)
+    assert method.choose(easy, ("all", "focus", "aware"))[0] != "all"
 
 
 @pytest.mark.parametrize(("m", "sensitivity"), [(20, 0.05), (400, 0.0005), (300_000, 0.012)])
